@@ -1,0 +1,52 @@
+# Two commands do everything on a machine that has Python 3.11 or newer and reaches PyPI:
+#   make demo    the whole way on a simulated log, on this machine
+#   make test    style, types and every test
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: help demo test format lock clean
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+demo: $(VENV)/core.stamp
+	$(BIN)/search-insights demo
+
+test: $(VENV)/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+format: $(VENV)/dev.stamp
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# The lock files hold exact versions with hashes, for every platform. Run after a change of pyproject.toml.
+lock: $(VENV)/python.stamp
+	$(PIP) install uv
+	$(BIN)/uv pip compile pyproject.toml requirements/build.in --universal --python-version 3.11 \
+		--generate-hashes --no-header --quiet --output-file requirements/core.txt
+	$(BIN)/uv pip compile pyproject.toml requirements/build.in --group dev --constraint requirements/core.txt --universal --python-version 3.11 \
+		--generate-hashes --no-header --quiet --output-file requirements/dev.txt
+
+clean:
+	rm -rf $(VENV)
+
+# The virtual environment. Each stamp says that a step finished; an interrupted one is done again.
+$(VENV)/python.stamp:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "search-insights needs Python 3.11 or newer; $(PYTHON) is older. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/core.stamp: requirements/core.txt pyproject.toml | $(VENV)/python.stamp
+	$(PIP) install --require-hashes -r requirements/core.txt
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/dev.stamp: requirements/dev.txt $(VENV)/core.stamp
+	$(PIP) install --require-hashes -r requirements/dev.txt
+	@touch $@

@@ -1,0 +1,102 @@
+"""The accounting: what a spec's noise promises, case by case (Section 3.2).
+
+Two neighbouring logs differ by one user's searches of one day. By X1 and X2 those change at most one count, by at
+most one, for each level and category; by X4 all changed counts of classed levels are of one size class; by X3 an
+unreported class has no counts. So each size class is one case, whose mechanisms are the discrete Gaussians of the
+levels and categories that it reports, each of sensitivity 1; a user-day known to open levels only is another.
+Epsilon at the promised delta is computed from the privacy loss distributions of the discrete Gaussian that is
+really used, composed by the dp-accounting library, whose discretisation errs on the safe side.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from search_insights.errors import CheckFailed
+from search_insights.spec import Promise, Sigma, Spec
+
+# Finer than the fourth decimal of epsilon; at ten times this the paper's promise would seem broken.
+_DISCRETISATION = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One way in which neighbouring logs can differ: the mechanisms that see the difference."""
+
+    name: str
+    sigmas: tuple[Sigma, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseEpsilon:
+    """A case and the epsilon that its mechanisms give together at the promised delta."""
+
+    case: Case
+    epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
+class Accounting:
+    """Every case of a spec next to its promise."""
+
+    promise: Promise
+    cases: tuple[CaseEpsilon, ...]
+
+    @property
+    def epsilon(self) -> float:
+        """The worst case: what the spec really gives."""
+        return max(c.epsilon for c in self.cases)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the promise covers every case."""
+        return self.epsilon <= self.promise.epsilon
+
+
+def cases(spec: Spec) -> tuple[Case, ...]:
+    """List the cases of a spec: one for each size class, and one for user-days known to open levels only."""
+    open_sigmas = tuple(s for s in spec.sigmas if s.size_class is None)
+    of_classes = [
+        Case(name, tuple(s for s in spec.sigmas if s.size_class == name) + open_sigmas)
+        for name in spec.class_names
+    ]
+    open_only = [Case("_".join((*spec.open_levels, "only")), open_sigmas)] if open_sigmas else []
+    return tuple(of_classes + open_only)
+
+
+def account(spec: Spec) -> Accounting:
+    """Compute the epsilon of every case at the promised delta."""
+    delta = spec.promise.delta
+    return Accounting(spec.promise, tuple(CaseEpsilon(c, _epsilon(c.sigmas, delta)) for c in cases(spec)))
+
+
+def epsilon_of_days(spec: Spec, days: int) -> float:
+    """Give the epsilon, at the same delta, of a user who is active on so many days, each in the worst case.
+
+    This is not promised: it says what the same noise gives for a larger unit than the user-day. Days of different
+    classes compose to no more than as many days of the class with the least noise.
+    """
+    return max(_epsilon(c.sigmas, spec.promise.delta, days) for c in cases(spec))
+
+
+def require_promise(spec: Spec) -> Accounting:
+    """Refuse a spec that promises more than its noise gives."""
+    accounting = account(spec)
+    if not accounting.holds:
+        raise CheckFailed(
+            f"spec {spec.name!r} promises epsilon {spec.promise.epsilon:g} at delta {spec.promise.delta:g}, but its "
+            f"sigmas give {accounting.epsilon:.4f}; raise the sigmas or the promise (see 'search-insights privacy')"
+        )
+    return accounting
+
+
+def _epsilon(sigmas: Iterable[Sigma], delta: float, days: int = 1) -> float:
+    """Compose discrete Gaussian mechanisms of sensitivity 1, repeated on so many days."""
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    composed: Any = pld.identity(value_discretization_interval=_DISCRETISATION)
+    for sigma, times in sorted(Counter(s.value for s in sigmas).items()):
+        one = pld.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=_DISCRETISATION)
+        composed = composed.compose(one.self_compose(times * days))
+    return float(composed.get_epsilon_for_delta(delta))

@@ -1,0 +1,117 @@
+"""The command line: one thin command for each job, errors in one line, exit codes that scripts can rely on.
+
+Exit codes: 0 done, 1 a check ran and its answer is no, 2 bad input, 3 a fault of the program, 130 interrupted.
+"""
+
+import argparse
+import difflib
+import importlib
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import metadata
+from types import ModuleType
+from typing import NoReturn
+
+from search_insights.console import note
+from search_insights.errors import SearchInsightsError, UsageError
+
+# In the order of the data's way. Each name is a module of `commands` with HELP, EXAMPLE, add_arguments and run.
+COMMANDS = ("demo", "privacy", "regions", "import-us")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Turns a slip on the command line into one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see '{self.prog} --help'")
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        sys.stdout.flush()  # --help and --version end here; a closed pipe shows where it is handled
+        super().exit(status, message)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in arguments
+    try:
+        return _run(arguments)
+    except SearchInsightsError as error:
+        if debug:
+            traceback.print_exc()
+        note(f"search-insights: {' '.join(str(error).split())}")
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader has seen enough (`| head`); keep Python from complaining about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        note("search-insights: interrupted")
+        return 128 + signal.SIGINT
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        # Not the error's own text: it could hold a value of the search log.
+        note(f"search-insights: a fault of the program ({type(error).__name__}); --debug shows where")
+        return 3
+
+
+def _run(arguments: Sequence[str]) -> int:
+    parser = _parser()
+    if not arguments:
+        parser.print_help()
+        sys.stdout.flush()
+        return 0
+    _refuse_unknown_command(arguments[0])
+    args = parser.parse_args(arguments)
+    code: int = args.run(args)
+    sys.stdout.flush()  # a closed pipe shows here, where it is handled
+    return code
+
+
+def _refuse_unknown_command(word: str) -> None:
+    if word.startswith("-") or word in COMMANDS:
+        return
+    close = difflib.get_close_matches(word, COMMANDS, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"the commands are {', '.join(COMMANDS)}"
+    raise UsageError(f"no command {word!r}; {hint}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    everywhere = _Parser(add_help=False)
+    everywhere.add_argument("--debug", action="store_true", help="show where an error arose, with a traceback")
+    parser = _Parser(
+        prog="search-insights",
+        description="Publish weekly search trends by region under differential privacy.",
+        parents=[everywhere],
+        allow_abbrev=False,
+    )
+    version = metadata.version("search-insights")
+    parser.add_argument("--version", action="version", version=f"search-insights {version}")
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
+    for name in COMMANDS:
+        _add_command(subparsers, name, everywhere)
+    return parser
+
+
+def _add_command(subparsers: "argparse._SubParsersAction[_Parser]", name: str, everywhere: _Parser) -> None:
+    module = command_module(name)
+    parser = subparsers.add_parser(
+        name,
+        help=module.HELP,
+        description=module.__doc__,
+        epilog="example:\n" + "\n".join(f"  {line}" for line in module.EXAMPLE.splitlines()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        parents=[everywhere],
+        allow_abbrev=False,
+    )
+    module.add_arguments(parser)
+    parser.set_defaults(run=module.run)
+
+
+def command_module(name: str) -> ModuleType:
+    """Find the module behind a command."""
+    return importlib.import_module(f"search_insights.commands.{name.replace('-', '_')}")

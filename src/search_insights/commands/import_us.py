@@ -1,0 +1,35 @@
+"""Make the table of United States regions from the official files: Census county estimates of 2018, the
+Gazetteer files of counties and of ZIP code areas, and HUD's ZIP-county crosswalk saved as CSV."""
+
+import argparse
+from pathlib import Path
+
+from search_insights.console import out
+from search_insights.geography import load_geography
+
+HELP = "make the US geography from the official Census and HUD files"
+EXAMPLE = (
+    "search-insights import-us --estimates co-est2018-alldata.csv --counties 2018_Gaz_counties_national.txt \\\n"
+    "  --zctas 2018_Gaz_zcta_national.txt --crosswalk ZIP_COUNTY_122021.csv --out geography.parquet"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the options."""
+    for name, words in {
+        "estimates": "Census county population estimates, co-est2018-alldata.csv",
+        "counties": "Census Gazetteer file of counties",
+        "zctas": "Census Gazetteer file of ZIP code tabulation areas",
+        "crosswalk": "HUD ZIP-county crosswalk, saved as CSV",
+        "out": "the Parquet file to write",
+    }.items():
+        parser.add_argument(f"--{name}", metavar="FILE", type=Path, required=True, help=words)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Import the files, then read the result back as any user of it would."""
+    from search_insights.us_census import build_us_geography
+
+    path = build_us_geography(args.estimates, args.counties, args.zctas, args.crosswalk, args.out)
+    out(f"{path}: {len(load_geography(path).regions):,} regions")
+    return 0

@@ -1,0 +1,94 @@
+"""Account for a spec's promise, case by case. Exit code 1 if the promise does not hold."""
+
+import argparse
+from itertools import groupby
+from typing import Any
+
+from search_insights.commands.options import add_json, add_spec
+from search_insights.console import out, out_json, table
+from search_insights.errors import CheckFailed
+from search_insights.spec import Sigma, Spec
+from search_insights.spec_file import load_spec
+
+HELP = "show what the noise promises, case by case"
+EXAMPLE = "search-insights privacy\nsearch-insights privacy --spec release.toml --json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the options."""
+    add_spec(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the accounting and say whether the promise holds."""
+    from search_insights.accounting import account, epsilon_of_days
+
+    spec = load_spec(args.spec)
+    accounting = account(spec)
+    week = epsilon_of_days(spec, 7)
+    if args.json:
+        out_json(_json(spec, accounting, week))
+    else:
+        _print(spec, accounting, week)
+    return 0 if accounting.holds else CheckFailed.exit_code
+
+
+def _json(spec: Spec, accounting: Any, week: float) -> dict[str, Any]:
+    delta = accounting.promise.delta
+    return {
+        "spec": spec.name,
+        "unit": "one user's searches of one day",
+        "mechanism": "discrete Gaussian, sensitivity 1",
+        "promise": {"epsilon": accounting.promise.epsilon, "delta": delta},
+        "holds": accounting.holds,
+        "cases": [
+            {
+                "name": c.case.name,
+                "epsilon": c.epsilon,
+                "delta": delta,
+                "sigmas": [s.value for s in c.case.sigmas],
+                "mechanisms": [
+                    {"level": s.level, "category": s.category, "sigma": s.value} for s in c.case.sigmas
+                ],
+            }
+            for c in accounting.cases
+        ],
+        "not_promised": {"user_active_on_7_days": {"epsilon": week, "delta": delta}},
+    }
+
+
+def _print(spec: Spec, accounting: Any, week: float) -> None:
+    delta = accounting.promise.delta
+    out(
+        f"Spec {spec.name}: epsilon {accounting.promise.epsilon:g} at delta {delta:g} is promised for each user-day,"
+    )
+    out("that is, for everything that one user searched on one day. Neighbouring logs differ by one user-day.\n")
+    rows = [
+        (c.case.name, f"{c.epsilon:.3f}", str(len(c.case.sigmas)), _sigma_words(c.case.sigmas))
+        for c in accounting.cases
+    ]
+    out(
+        table(
+            ("case", "epsilon", "mechanisms", "sigma of the discrete Gaussian, sensitivity 1"), rows, right=(1, 2)
+        )
+    )
+    verdict = "holds" if accounting.holds else "DOES NOT HOLD"
+    out(
+        f"\nThe promise {verdict}: the worst case gives {accounting.epsilon:.4f}, promised {accounting.promise.epsilon:g}."
+    )
+    out(
+        f"Not promised: a user active on all 7 days of a week has epsilon {week:.2f} at the same delta for the week;"
+    )
+    out("longer activity has more. 'search-insights ledger' says what the weeks of a store add up to.")
+
+
+def _sigma_words(sigmas: tuple[Sigma, ...]) -> str:
+    """Write the sigmas level by level, categories with equal noise together."""
+    parts = []
+    for level, of_level in groupby(sigmas, key=lambda s: s.level):
+        values = [
+            f"{'/'.join(s.category for s in same)} {v:g}" for v, same in groupby(of_level, key=lambda s: s.value)
+        ]
+        parts.append(f"{level} {', '.join(values)}")
+    return "; ".join(parts)

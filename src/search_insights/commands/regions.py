@@ -1,0 +1,80 @@
+"""Look a region up by code, place_id or name: its levels, size class, area, whether it is reported, and why."""
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+from search_insights.commands.options import add_coverage, add_json, coverage_of
+from search_insights.console import note, out, out_json, table
+from search_insights.coverage import Coverage
+from search_insights.errors import CheckFailed
+from search_insights.geography import Region
+
+HELP = "look a region up by code or name"
+EXAMPLE = 'search-insights regions 95023\nsearch-insights regions "san benito" --json'
+
+SHOWN = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the options."""
+    parser.add_argument("text", metavar="TEXT", help="a code, a place_id, or a name or part of it")
+    add_coverage(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show the regions that match."""
+    coverage = coverage_of(args)
+    found = coverage.geography.find(args.text)
+    if args.json:
+        out_json([_row(coverage, region) for region in found])
+        return 0 if found else CheckFailed.exit_code
+    if not found:
+        raise CheckFailed(f"no region {args.text!r}; give a code such as 94103, a place_id, or part of a name")
+    exact = [region for region in found if args.text.strip() in (region.code, region.place_id)]
+    if len(exact or found) <= 2:
+        out("\n\n".join(_card(coverage, region) for region in exact or found))
+    else:
+        out(_list(coverage, found[:SHOWN]))
+    if len(found) > SHOWN and not exact:
+        note(f"... and {len(found) - SHOWN} more; --json lists them all")
+    return 0
+
+
+def _row(coverage: Coverage, region: Region) -> dict[str, Any]:
+    return asdict(region) | asdict(coverage.standings[region.place_id])
+
+
+def _card(coverage: Coverage, region: Region) -> str:
+    standing = coverage.standings[region.place_id]
+    above = [f"{r.name} ({r.code})" for r in coverage.geography.lineage(region)][1:]
+    facts = {
+        "place id": region.place_id,
+        "lies in": ", ".join(above) or "-",
+        "size class": _class_words(coverage, region),
+        "population": "not known" if region.population is None else f"{region.population:,}",
+        "land area": "not known" if region.land_area_km2 is None else f"{region.land_area_km2:,.1f} km2",
+        "reported": f"{'yes, ' if standing.reported else 'no: '}{standing.reason}",
+    }
+    title = f"{region.code}  {region.name}  ({region.level})"
+    return "\n".join([title, *(f"  {name:<12}{value}" for name, value in facts.items())])
+
+
+def _class_words(coverage: Coverage, region: Region) -> str:
+    size_class = coverage.standings[region.place_id].size_class
+    if size_class is None:
+        return f"none ({region.level} regions have no size class)"
+    holder = next(r for r in coverage.geography.lineage(region) if r.level == coverage.spec.class_level)
+    return size_class if holder is region else f"{size_class}, as {holder.name} (population {holder.population:,})"
+
+
+def _list(coverage: Coverage, regions: list[Region]) -> str:
+    rows = []
+    for region in regions:
+        standing = coverage.standings[region.place_id]
+        lineage = list(coverage.geography.lineage(region))
+        parent = lineage[1].name if len(lineage) > 1 else ""
+        reported = "yes" if standing.reported else f"no: {standing.reason}"
+        rows.append((region.code, region.name, region.level, parent, standing.size_class or "", reported))
+    return table(("code", "name", "level", "lies in", "class", "reported"), rows)

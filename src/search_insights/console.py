@@ -1,0 +1,34 @@
+"""What the operator sees: results on standard output, everything else on standard error."""
+
+import json
+import sys
+from collections.abc import Sequence
+
+
+def out(text: str = "") -> None:
+    """Print a line of the result."""
+    sys.stdout.write(text + "\n")
+
+
+def out_json(value: object) -> None:
+    """Print the result for a program to read."""
+    out(json.dumps(value, indent=2))
+
+
+def note(text: str) -> None:
+    """Tell the operator something that is not the result."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
+    """Lay out rows under a header; the columns numbered in `right` are set flush right."""
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    lines = [
+        "  ".join(
+            cell.rjust(w) if i in right else cell.ljust(w)
+            for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in [header, *rows]
+    ]
+    return "\n".join(line.rstrip() for line in lines)

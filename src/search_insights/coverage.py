@@ -1,0 +1,97 @@
+"""What a release covers: a spec applied to a geography.
+
+Here each region gets its size class (Section 2), here it is decided whether it is reported and why not (X3, the
+minimum area), and here the public list of cells comes from. Nothing in this module ever sees a search log.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from search_insights.errors import GeographyError
+from search_insights.geography import Geography, Region
+from search_insights.spec import Spec
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A region's place in a release: its size class, and whether and why it is reported."""
+
+    size_class: str | None
+    reported: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One count of a week: a reported region and a category, with the sigma of its noise."""
+
+    region: Region
+    category: str
+    sigma: float
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """A spec and a geography that fit each other."""
+
+    spec: Spec
+    geography: Geography
+
+    def __post_init__(self) -> None:
+        spec, levels = self.spec, self.geography.levels
+        known = [level for level in levels if level in spec.level_names]
+        if levels[0] != spec.total.level or tuple(known) != spec.level_names:
+            wanted = " > ".join((spec.total.level, *spec.level_names))
+            raise GeographyError(
+                f"{self.geography.source}: expected the levels {wanted} of spec {spec.name!r}; got {' > '.join(levels)}"
+            )
+        _ = self.standings  # a missing population is found now, not in the middle of a run
+
+    @cached_property
+    def standings(self) -> dict[str, Standing]:
+        """The standing of every region, by place_id."""
+        classes: dict[str, str | None] = {}
+        standings: dict[str, Standing] = {}
+        for region in self.geography.regions:  # parents come before their children
+            size_class = self._size_class(region, classes.get(region.parent or ""))
+            classes[region.place_id] = size_class
+            standings[region.place_id] = self._standing(region, size_class)
+        return standings
+
+    def _size_class(self, region: Region, inherited: str | None) -> str | None:
+        """Give a region of the class level its class by population; finer regions take their parent's."""
+        if region.level != self.spec.class_level:
+            return inherited
+        if region.population is None:
+            raise GeographyError(
+                f"{self.geography.source}: region {region.place_id!r} has no population, which its size class needs"
+            )
+        return self.spec.class_of(region.population)
+
+    def _standing(self, region: Region, size_class: str | None) -> Standing:
+        reason = self._why_not(region, size_class)
+        if region.level == self.spec.total.level:
+            return Standing(size_class, True, f"as the sum of noisy {self.spec.total.sum_of} values")
+        return Standing(size_class, reason is None, reason or "with noise of its own")
+
+    def _why_not(self, region: Region, size_class: str | None) -> str | None:
+        spec = self.spec
+        if region.level not in spec.level_names:
+            return f"level {region.level} is not counted; its searches count at the levels above"
+        if (region.level, size_class) not in spec.reported_groups:
+            return f"X3: {region.level} regions of size class {size_class} are not reported"
+        if region.land_area_km2 is None and spec.min_area_km2 > 0:
+            return "its land area is not known"
+        if (region.land_area_km2 or 0.0) < spec.min_area_km2:
+            return f"its land area is under {spec.min_area_km2:g} km2"
+        return None
+
+    def cells(self) -> Iterator[Cell]:
+        """List the cells of any week: the same for every log, in the order of the geography and the spec."""
+        for region in self.geography.regions:
+            standing = self.standings[region.place_id]
+            if standing.reported and region.level != self.spec.total.level:
+                for category in self.spec.categories:
+                    sigma = self.spec.sigma(region.level, standing.size_class, category.id)
+                    yield Cell(region, category.id, sigma)

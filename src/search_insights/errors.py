@@ -1,0 +1,55 @@
+"""The errors of the whole program: one small tree.
+
+    SearchInsightsError
+    ├── InputError          what was given cannot be used: exit code 2, nothing was written
+    │   ├── UsageError      the command line itself
+    │   ├── SpecError       a release spec
+    │   ├── GeographyError  a table of regions
+    │   ├── LogError        a search log
+    │   └── StoreError      a store that is locked, damaged, or belongs to another release
+    └── CheckFailed         a check ran and its answer is no: exit code 1
+
+Every message is one line that says what is wrong, where, and what to do. It never holds a value from the
+search log: no user, no query, no region of an event, no exact count of events in a cell.
+"""
+
+
+class SearchInsightsError(Exception):
+    """Any failure that the program explains in one line."""
+
+    exit_code = 2
+
+
+class InputError(SearchInsightsError):
+    """What was given cannot be used."""
+
+
+class UsageError(InputError):
+    """The command line is not well formed."""
+
+
+class SpecError(InputError):
+    """A release spec is not valid: names the key, what was expected and what came."""
+
+    def __init__(self, key: str, expected: str, got: object, source: str = "spec") -> None:
+        """Make the one line from its parts, which stay readable as attributes."""
+        self.key, self.expected, self.got, self.source = key, expected, got, source
+        super().__init__(f"{source}: key {key!r}: expected {expected}, got {got}")
+
+
+class GeographyError(InputError):
+    """A table of regions is not valid."""
+
+
+class LogError(InputError):
+    """A search log cannot be used."""
+
+
+class StoreError(InputError):
+    """A store cannot be used."""
+
+
+class CheckFailed(SearchInsightsError):
+    """A check ran and its answer is no."""
+
+    exit_code = 1

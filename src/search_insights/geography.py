@@ -1,0 +1,255 @@
+"""The geography: a public table of regions, and the tree that they form.
+
+A table is a Parquet or CSV file with one row a region. `place_id` names a region for good; `parent` holds the
+place_id of the region that holds it, and is empty for one region, the country. Codes are unique within a level
+only: the county 06075 and the postal code 06075 are different places.
+"""
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from search_insights.errors import GeographyError
+
+PACKAGED_GEOGRAPHY = "us"
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """One place: what the world knows of it. Nothing here comes from a search log."""
+
+    code: str
+    name: str
+    level: str
+    parent: str | None
+    population: int | None
+    land_area_km2: float | None
+    latitude: float | None
+    longitude: float | None
+    place_id: str
+
+
+_COLUMNS = tuple(field.name for field in fields(Region))
+_JOINERS = {0x200C: None, 0x200D: None}  # many scripts cannot be spelt without them
+_REQUIRED = ("code", "name", "level", "parent")
+_RANGES = {
+    "population": (0.0, math.inf),
+    "land_area_km2": (0.0, math.inf),
+    "latitude": (-90.0, 90.0),
+    "longitude": (-180.0, 180.0),
+}
+
+
+@dataclass(frozen=True)
+class Geography:
+    """A checked tree of regions, the country first, then level by level in the order of codes."""
+
+    source: str
+    regions: tuple[Region, ...]
+    levels: tuple[str, ...]
+
+    @cached_property
+    def by_place_id(self) -> Mapping[str, Region]:
+        """Every region by its place_id."""
+        return MappingProxyType({region.place_id: region for region in self.regions})
+
+    @property
+    def country(self) -> Region:
+        """The region that holds all others."""
+        return self.regions[0]
+
+    def lineage(self, region: Region) -> Iterator[Region]:
+        """Go from a region up to the country, the region itself first."""
+        here: Region | None = region
+        while here is not None:
+            yield here
+            here = self.by_place_id[here.parent] if here.parent else None
+
+    def find(self, text: str) -> list[Region]:
+        """Look regions up by code, place_id or name, the best matches first."""
+        wanted = text.strip().casefold()
+        if not wanted:
+            return []
+        ranked = [(rank, region) for region in self.regions if (rank := _match(region, wanted)) is not None]
+        return [region for _, region in sorted(ranked, key=lambda pair: pair[0])]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Identify the table by the SHA-256 of its rows, whatever file they came from."""
+        rows = json.dumps([tuple(asdict(region).values()) for region in self.regions])
+        return hashlib.sha256(rows.encode()).hexdigest()
+
+
+def _match(region: Region, wanted: str) -> int | None:
+    """Rank a match: 0 the code or id itself, 1 the name, 2 its beginning, 3 all words somewhere in it."""
+    if wanted in (region.code.casefold(), region.place_id.casefold()):
+        return 0
+    name = region.name.casefold()
+    if name == wanted:
+        return 1
+    if name.startswith(wanted):
+        return 2
+    return 3 if all(word in name for word in wanted.split()) else None
+
+
+def load_geography(source: str | Path = PACKAGED_GEOGRAPHY) -> Geography:
+    """Read and check a table of regions: `us` for the packaged one, or the path of a Parquet or CSV file."""
+    if str(source) == PACKAGED_GEOGRAPHY:
+        with resources.as_file(resources.files("search_insights") / "data" / "us_regions.parquet") as path:
+            return _grow(_read(path), PACKAGED_GEOGRAPHY)
+    return _grow(_read(Path(source)), str(source))
+
+
+def _read(path: Path) -> list[Region]:
+    rows = _rows(path)
+    regions: list[Region] = []
+    for number, row in enumerate(rows, start=1):
+        regions.append(_region(row, f"{path}, row {number}"))
+    if not regions:
+        raise GeographyError(f"{path}: holds no region")
+    return regions
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    import duckdb
+
+    if not path.is_file():
+        raise GeographyError(f"{path}: no such file; give a Parquet or CSV file, or {PACKAGED_GEOGRAPHY!r}")
+    connection = duckdb.connect()
+    try:
+        if path.suffix.lower() in (".parquet", ".pq"):
+            table = connection.read_parquet(str(path))
+        else:
+            table = connection.read_csv(
+                str(path), all_varchar=True, header=True, sep=",", quotechar='"', escapechar='"'
+            )
+        columns = table.columns
+        values = table.fetchall()
+    except duckdb.Error:
+        raise GeographyError(f"{path}: cannot be read as Parquet or as comma-separated text in UTF-8") from None
+    missing = [column for column in _REQUIRED if column not in columns]
+    if missing:
+        raise GeographyError(
+            f"{path}: no column {missing[0]!r}; expected {', '.join(_COLUMNS)}; got {', '.join(columns)}"
+        )
+    return (dict(zip(columns, row, strict=True)) for row in values)
+
+
+def _region(row: dict[str, Any], where: str) -> Region:
+    code = _text(row, "code", where)
+    place_id = _text(row, "place_id", where) if _clean(row.get("place_id")) else code
+    number = {column: _number(row.get(column), column, where) for column in _RANGES}
+    population = number.pop("population")
+    if population is not None and population != int(population):
+        raise GeographyError(f"{where}: column 'population': expected a whole number, got {population}")
+    return Region(
+        code=code,
+        name=_text(row, "name", where),
+        level=_text(row, "level", where),
+        parent=_clean(row["parent"]) or None,
+        population=None if population is None else int(population),
+        place_id=place_id,
+        **number,
+    )
+
+
+def _clean(value: object) -> str:
+    return "" if value is None else str(value).strip()
+
+
+def _text(row: dict[str, Any], column: str, where: str) -> str:
+    text = _clean(row[column])
+    if not text or not text.translate(_JOINERS).isprintable():
+        raise GeographyError(f"{where}: column {column!r}: expected text on one line, got {text!r}")
+    return text
+
+
+def _number(value: object, column: str, where: str) -> float | None:
+    if _clean(value) == "":
+        return None
+    try:
+        number = float(str(value))
+    except ValueError:
+        number = math.nan
+    lowest, highest = _RANGES[column]
+    if not lowest <= number <= highest or number == math.inf:
+        words = f"from {lowest:g} up" if highest == math.inf else f"from {lowest:g} to {highest:g}"
+        raise GeographyError(f"{where}: column {column!r}: expected a number {words}, got {value!r}")
+    return number
+
+
+def _grow(regions: list[Region], source: str) -> Geography:
+    """Check that the regions form one tree whose levels nest, and put them in order."""
+    by_place_id = {region.place_id: region for region in regions}
+    _refuse_duplicates(regions, source)
+    for region in regions:
+        if region.parent is not None and region.parent not in by_place_id:
+            raise GeographyError(
+                f"{source}: region {region.place_id!r} is an orphan: its parent {region.parent!r} is not in the table"
+            )
+    _refuse_cycles(by_place_id, source)
+    roots = [region.place_id for region in regions if region.parent is None]
+    if len(roots) != 1:
+        raise GeographyError(
+            f"{source}: expected one region without a parent, the country; got {', '.join(roots[:5])}"
+        )
+    levels = _levels(by_place_id, source)
+    order = {level: i for i, level in enumerate(levels)}
+    ordered = sorted(regions, key=lambda region: (order[region.level], region.code, region.place_id))
+    return Geography(source, tuple(ordered), levels)
+
+
+def _refuse_duplicates(regions: list[Region], source: str) -> None:
+    (place_id, times), *_ = Counter(region.place_id for region in regions).most_common(1)
+    if times > 1:
+        hint = "codes that are not unique need a column place_id that is"
+        raise GeographyError(f"{source}: duplicate place_id {place_id!r} ({times} rows); {hint}")
+    ((level, code), times), *_ = Counter((region.level, region.code) for region in regions).most_common(1)
+    if times > 1:
+        raise GeographyError(
+            f"{source}: duplicate code {code!r} at level {level!r} ({times} rows); keep one of them"
+        )
+
+
+def _refuse_cycles(by_place_id: dict[str, Region], source: str) -> None:
+    safe: set[str] = set()
+    for start in by_place_id:
+        path: dict[str, None] = {}
+        here: str | None = start
+        while here is not None and here not in safe:
+            if here in path:
+                loop = [*list(path)[list(path).index(here) :], here]
+                raise GeographyError(f"{source}: a cycle of parents: {' -> '.join(loop[:6])}")
+            path[here] = None
+            here = by_place_id[here].parent
+        safe.update(path)
+
+
+def _levels(by_place_id: dict[str, Region], source: str) -> tuple[str, ...]:
+    """Read the order of the levels off the tree: all regions of a level have parents of one other level."""
+    above: dict[str, str | None] = {}
+    for region in by_place_id.values():
+        parent_level = by_place_id[region.parent].level if region.parent else None
+        known = above.setdefault(region.level, parent_level)
+        if known != parent_level:
+            raise GeographyError(
+                f"{source}: region {region.place_id!r} of level {region.level!r} has a parent of level "
+                f"{parent_level!r}; the others of its level have parents of level {known!r}"
+            )
+    chain: list[str] = []
+    below = {parent: level for level, parent in above.items()}
+    if len(below) < len(above):
+        raise GeographyError(f"{source}: the levels {', '.join(above)} do not nest one in the other")
+    here = below.get(None)
+    while here is not None:
+        chain.append(here)
+        here = below.get(here)
+    return tuple(chain)

@@ -1,0 +1,372 @@
+"""The spec: a frozen description of one release, and what follows from it.
+
+Value objects only; each refuses to exist when it is wrong. `spec_file` reads them from TOML. A spec says which
+levels and categories are counted, with how much noise, and what is promised; the paper's is the packaged default.
+
+Levels above the one that carries the size classes are *open*: constraint X4 does not bind them and each has one
+sigma per category. The level of the size classes and those below it are *classed*: all contributions of a
+user-day to them are of one class (X4), and each (level, class) has its own sigmas.
+"""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from zoneinfo import ZoneInfo
+
+from search_insights.errors import SpecError
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+
+
+def _require(ok: bool, key: str, expected: str, got: object) -> None:
+    if not ok:
+        raise SpecError(key, expected, got)
+
+
+def _require_one_of(value: str, choices: Sequence[str], key: str) -> None:
+    _require(value in choices, key, "one of " + ", ".join(choices), repr(value))
+
+
+def _require_word(value: str, key: str) -> None:
+    """Ids and names become columns, files and keys, so they hold nothing that means something there."""
+    _require(_WORD.fullmatch(value) is not None, key, "a word of letters, digits, _ and -", repr(value))
+
+
+def _require_distinct(values: Iterable[str], key: str) -> None:
+    seen: set[str] = set()
+    for value in values:
+        _require(value not in seen, key, "each only once", f"{value!r} twice")
+        seen.add(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """The epsilon and delta that hold for one user's searches of one day."""
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        _require(0 < self.epsilon < math.inf, "promise.epsilon", "a number above 0", self.epsilon)
+        _require(0 < self.delta < 1, "promise.delta", "a number between 0 and 1", self.delta)
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One of the mutually exclusive topics of a search; the spec's first one stands for any search."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """A published category: the sum of one or more counted ones (Section 4)."""
+
+    id: str
+    name: str
+    title: str
+    sum_of: tuple[str, ...]
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class SizeClass:
+    """A range of populations, both ends included; no end means no limit."""
+
+    name: str
+    min_population: int = 0
+    max_population: int | None = None
+
+    def __post_init__(self) -> None:
+        top = self.max_population
+        key = f"size_classes.class {self.name!r}"
+        _require(self.min_population >= 0, key, "a min_population of 0 or more", self.min_population)
+        _require(top is None or self.min_population <= top, key, "max_population of at least min_population", top)
+
+    def holds(self, population: int) -> bool:
+        """Say whether a region of this population is of this class."""
+        return self.min_population <= population and (
+            self.max_population is None or population <= self.max_population
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A geographic level that is counted. X3: some of its classes may be left unreported."""
+
+    name: str
+    unreported_classes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The level above all counted ones; its values are sums of noisy ones and cost no budget."""
+
+    level: str
+    sum_of: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sigma:
+    """The standard deviation of the noise of one (level, class, category); open levels have no class."""
+
+    level: str
+    size_class: str | None
+    category: str
+    value: float
+
+    @property
+    def key(self) -> str:
+        """Where this value stands in a spec file."""
+        return ".".join(part for part in ("sigma", self.level, self.size_class, self.category) if part)
+
+    def __post_init__(self) -> None:
+        _require(0 < self.value < math.inf, self.key, "a number above 0", self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """When a noisy value is good enough to be published (Section 4.2)."""
+
+    confidence: float
+    max_relative_error: float
+
+    def __post_init__(self) -> None:
+        _require(0 < self.confidence < 1, "reliability.confidence", "a number between 0 and 1", self.confidence)
+        _require(
+            0 < self.max_relative_error < math.inf,
+            "reliability.max_relative_error",
+            "a number above 0",
+            self.max_relative_error,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sparsity:
+    """Which regions are removed for having too few data points, judged on one fixed window (Section 4.3)."""
+
+    max_points: int
+    first_week: date
+    last_week: date
+
+    def __post_init__(self) -> None:
+        _require(self.max_points >= 0, "sparsity.max_points", "0 or more", self.max_points)
+        _require(
+            self.first_week <= self.last_week,
+            "sparsity.last_week",
+            f"a week not before first_week ({self.first_week})",
+            self.last_week,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """The trend whose highest total value in the first release is set to `maximum` (Section 4.4)."""
+
+    trend: str
+    maximum: float
+
+    def __post_init__(self) -> None:
+        _require(0 < self.maximum < math.inf, "scaling.maximum", "a number above 0", self.maximum)
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One release: what is counted, with how much noise, what is promised, what is published."""
+
+    name: str
+    title: str
+    dataset: str
+    time_zone: str
+    first_day_of_week: str
+    promise: Promise
+    categories: tuple[Category, ...]
+    trends: tuple[Trend, ...]
+    levels: tuple[Level, ...]
+    total: Total
+    class_level: str | None
+    size_classes: tuple[SizeClass, ...]
+    sigmas: tuple[Sigma, ...]
+    min_area_km2: float
+    reliability: Reliability
+    sparsity: Sparsity
+    scaling: Scaling
+
+    def __post_init__(self) -> None:
+        self._check_words()
+        self._check_calendar()
+        self._check_categories_and_trends()
+        self._check_levels()
+        self._check_size_classes()
+        self._check_sigmas()
+        _require(0 <= self.min_area_km2 < math.inf, "reporting.min_area_km2", "0 or more", self.min_area_km2)
+
+    def _check_words(self) -> None:
+        _require_word(self.name, "name")
+        _require_word(self.dataset, "dataset")
+        for key, things in (("category", self.categories), ("trend", self.trends)):
+            for thing in things:
+                _require_word(thing.id, f"{key}.id")
+                _require_word(thing.name, f"{key}.name")
+        for trend in self.trends:
+            _require_word(trend.column, f"trend {trend.id!r}.column")
+        for level in self.level_names:
+            _require_word(level, "level.name")
+        _require_word(self.total.level, "total.level")
+        for size_class in self.class_names:
+            _require_word(size_class, "size_classes.class.name")
+
+    def _check_calendar(self) -> None:
+        try:
+            ZoneInfo(self.time_zone)
+        except (KeyError, ValueError, OSError):
+            raise SpecError(
+                "time_zone", "an IANA time zone such as America/Los_Angeles", repr(self.time_zone)
+            ) from None
+        _require_one_of(self.first_day_of_week, WEEKDAYS, "first_day_of_week")
+        for key in ("first_week", "last_week"):
+            day: date = getattr(self.sparsity, key)
+            on_first_day = day.weekday() == WEEKDAYS.index(self.first_day_of_week)
+            _require(on_first_day, f"sparsity.{key}", f"a {self.first_day_of_week}", f"{day} ({day:%A})")
+
+    def _check_categories_and_trends(self) -> None:
+        _require(len(self.categories) >= 2, "category", "any search and at least one topic", len(self.categories))
+        words = [word for c in self.categories for word in dict.fromkeys((c.id, c.name))]
+        _require_distinct(words, "category")
+        _require(len(self.trends) >= 1, "trend", "at least one", 0)
+        for field in ("id", "name", "column"):
+            _require_distinct((getattr(t, field) for t in self.trends), f"trend.{field}")
+        for trend in self.trends:
+            key = f"trend {trend.id!r}.sum_of"
+            _require(len(trend.sum_of) >= 1, key, "at least one category", "none")
+            _require_distinct(trend.sum_of, key)
+            for category in trend.sum_of:
+                _require_one_of(category, self.topics, key)
+        _require_one_of(self.scaling.trend, [t.id for t in self.trends], "scaling.trend")
+
+    def _check_levels(self) -> None:
+        names = self.level_names
+        _require(len(names) >= 1, "level", "at least one", 0)
+        _require_distinct((*names, self.total.level), "level")
+        _require(
+            self.total.sum_of == names[0],
+            "total.sum_of",
+            f"the coarsest level, {names[0]!r}",
+            repr(self.total.sum_of),
+        )
+        if self.class_level is not None:
+            _require_one_of(self.class_level, names, "size_classes.level")
+        for level in self.levels:
+            key = f"level {level.name!r}.unreported_classes"
+            _require_distinct(level.unreported_classes, key)
+            if level.unreported_classes:
+                _require(level.name in self.classed_levels, key, "none: this level has no size classes", "some")
+            for size_class in level.unreported_classes:
+                _require_one_of(size_class, self.class_names, key)
+
+    def _check_size_classes(self) -> None:
+        """Every population belongs to exactly one class: no overlap, no gap, no end."""
+        if self.class_level is None:
+            _require(not self.size_classes, "size_classes", "a level that carries the classes", "none")
+            return
+        _require(len(self.size_classes) >= 1, "size_classes.class", "at least one", 0)
+        _require_distinct(self.class_names, "size_classes.class")
+        expected = 0
+        for i, size_class in enumerate(self.size_classes):
+            key = f"size_classes.class {size_class.name!r}"
+            word = "overlap" if size_class.min_population < expected else "a gap"
+            _require(
+                size_class.min_population == expected,
+                f"{key}.min_population",
+                f"{expected} (classes in order of size, one begins where the other ends)",
+                f"{size_class.min_population}, which leaves {word}",
+            )
+            top, last = size_class.max_population, i == len(self.size_classes) - 1
+            limit = "no upper limit: it is the last class" if last else "an upper limit: it is not the last class"
+            _require((top is None) == last, f"{key}.max_population", limit, "none" if top is None else top)
+            expected = (top or 0) + 1
+
+    def _check_sigmas(self) -> None:
+        """There is a sigma for every reported (level, class, category), and no other."""
+        given = [(s.level, s.size_class, s.category) for s in self.sigmas]
+        _require(len(set(given)) == len(given), "sigma", "each (level, class, category) only once", "one twice")
+        wanted = {
+            (level, size_class, category.id)
+            for level, size_class in self.reported_groups
+            for category in self.categories
+        }
+        for level, size_class, category in sorted(wanted - set(given), key=str):
+            key = Sigma(level, size_class, category, 1.0).key
+            raise SpecError(key, "a standard deviation", "nothing")
+        for level, size_class, category in sorted(set(given) - wanted, key=str):
+            key = Sigma(level, size_class, category, 1.0).key
+            raise SpecError(key, "no such key: it names no reported (level, class, category)", "a value")
+
+    @property
+    def any_category(self) -> str:
+        """The category that counts every search: the denominator of every trend."""
+        return self.categories[0].id
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The categories other than any, which exclude each other."""
+        return tuple(c.id for c in self.categories[1:])
+
+    @property
+    def level_names(self) -> tuple[str, ...]:
+        """The counted levels, coarsest first."""
+        return tuple(level.name for level in self.levels)
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The size classes, smallest first."""
+        return tuple(size_class.name for size_class in self.size_classes)
+
+    @property
+    def open_levels(self) -> tuple[str, ...]:
+        """The levels above the size classes, which X4 does not bind."""
+        if self.class_level is None:
+            return self.level_names
+        return self.level_names[: self.level_names.index(self.class_level)]
+
+    @property
+    def classed_levels(self) -> tuple[str, ...]:
+        """The levels bound by X4: that of the size classes, and those below it."""
+        return self.level_names[len(self.open_levels) :]
+
+    @property
+    def reported_groups(self) -> tuple[tuple[str, str | None], ...]:
+        """Every (level, class) that is reported; X3 leaves some out; open levels have class None."""
+        groups: list[tuple[str, str | None]] = []
+        for level in self.levels:
+            classes = self.class_names if level.name in self.classed_levels else (None,)
+            groups += [(level.name, c) for c in classes if c not in level.unreported_classes]
+        return tuple(groups)
+
+    def class_of(self, population: int) -> str:
+        """Name the size class of a region at the class level (Section 2)."""
+        return next(c.name for c in self.size_classes if c.holds(population))
+
+    def sigma(self, level: str, size_class: str | None, category: str) -> float:
+        """Look up one standard deviation of the table (Section 3.2)."""
+        return next(
+            s.value for s in self.sigmas if (s.level, s.size_class, s.category) == (level, size_class, category)
+        )
+
+    def canonical(self) -> str:
+        """Write the spec as text that is the same whenever its meaning is: what a store remembers of it."""
+        fields = asdict(self)
+        fields["sigmas"] = {s.key: s.value for s in sorted(self.sigmas, key=lambda s: s.key)}
+        return json.dumps(fields, sort_keys=True, indent=1, default=str)
+
+    @property
+    def fingerprint(self) -> str:
+        """Identify the spec by the SHA-256 of its canonical text."""
+        return hashlib.sha256(self.canonical().encode()).hexdigest()
