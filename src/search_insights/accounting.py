@@ -58,8 +58,7 @@ def cases(spec: Spec) -> tuple[Case, ...]:
     """List the cases of a spec: one for each size class, and one for user-days known to open levels only."""
     open_sigmas = tuple(s for s in spec.sigmas if s.size_class is None)
     of_classes = [
-        Case(name, tuple(s for s in spec.sigmas if s.size_class == name) + open_sigmas)
-        for name in spec.class_names
+        Case(name, tuple(s for s in spec.sigmas if s.size_class == name) + open_sigmas) for name in spec.class_names
     ]
     open_only = [Case("_".join((*spec.open_levels, "only")), open_sigmas)] if open_sigmas else []
     return tuple(of_classes + open_only)

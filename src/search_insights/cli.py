@@ -19,7 +19,7 @@ from search_insights.console import note
 from search_insights.errors import SearchInsightsError, UsageError
 
 # In the order of the data's way. Each name is a module of `commands` with HELP, EXAMPLE, add_arguments and run.
-COMMANDS = ("demo", "privacy", "regions", "import-us")
+COMMANDS = ("demo", "anonymize", "ledger", "privacy", "regions", "import-us")
 
 
 class _Parser(argparse.ArgumentParser):

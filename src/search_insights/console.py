@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Sequence
 
 
@@ -26,9 +27,37 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     lines = [
         "  ".join(
-            cell.rjust(w) if i in right else cell.ljust(w)
-            for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+            cell.rjust(w) if i in right else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
         )
         for row in [header, *rows]
     ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+class Steps:
+    """Progress on work that takes long: one line that changes on a terminal, one line a step elsewhere.
+
+    Nothing is shown in the first two seconds, so that quick work stays quiet.
+    """
+
+    def __init__(self, patience: float = 2.0) -> None:
+        """Start the clock."""
+        self._begin = time.monotonic()
+        self._patience = patience
+        self._live = sys.stderr.isatty()
+
+    def show(self, text: str) -> None:
+        """Say which step is under way."""
+        elapsed = time.monotonic() - self._begin
+        if elapsed < self._patience:
+            return
+        line = f"[{elapsed:5.0f} s] {text}"
+        sys.stderr.write(f"\r\x1b[K{line}" if self._live else f"{line}\n")
+        sys.stderr.flush()
+
+    def __enter__(self) -> "Steps":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live:
+            sys.stderr.write("\r\x1b[K")

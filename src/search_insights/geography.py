@@ -10,9 +10,10 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib import resources
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -84,7 +85,10 @@ class Geography:
     @cached_property
     def fingerprint(self) -> str:
         """Identify the table by the SHA-256 of its rows, whatever file they came from."""
-        rows = json.dumps([tuple(asdict(region).values()) for region in self.regions])
+        numbers = ("land_area_km2", "latitude", "longitude")
+        texts = [[r.place_id, r.code, r.name, r.level, r.parent, r.population] for r in self.regions]
+        floats = [[None if v is None else float(v) for v in attrgetter(*numbers)(r)] for r in self.regions]
+        rows = json.dumps([texts, floats])
         return hashlib.sha256(rows.encode()).hexdigest()
 
 
@@ -104,8 +108,8 @@ def load_geography(source: str | Path = PACKAGED_GEOGRAPHY) -> Geography:
     """Read and check a table of regions: `us` for the packaged one, or the path of a Parquet or CSV file."""
     if str(source) == PACKAGED_GEOGRAPHY:
         with resources.as_file(resources.files("search_insights") / "data" / "us_regions.parquet") as path:
-            return _grow(_read(path), PACKAGED_GEOGRAPHY)
-    return _grow(_read(Path(source)), str(source))
+            return grow_geography(_read(path), PACKAGED_GEOGRAPHY)
+    return grow_geography(_read(Path(source)), str(source))
 
 
 def _read(path: Path) -> list[Region]:
@@ -128,8 +132,9 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         if path.suffix.lower() in (".parquet", ".pq"):
             table = connection.read_parquet(str(path))
         else:
+            # Nothing is left to the reader's guess: it might skip lines, or take other quotes for those of CSV.
             table = connection.read_csv(
-                str(path), all_varchar=True, header=True, sep=",", quotechar='"', escapechar='"'
+                str(path), all_varchar=True, header=True, skiprows=0, sep=",", quotechar='"', escapechar='"'
             )
         columns = table.columns
         values = table.fetchall()
@@ -186,7 +191,7 @@ def _number(value: object, column: str, where: str) -> float | None:
     return number
 
 
-def _grow(regions: list[Region], source: str) -> Geography:
+def grow_geography(regions: list[Region], source: str) -> Geography:
     """Check that the regions form one tree whose levels nest, and put them in order."""
     by_place_id = {region.place_id: region for region in regions}
     _refuse_duplicates(regions, source)
@@ -198,9 +203,7 @@ def _grow(regions: list[Region], source: str) -> Geography:
     _refuse_cycles(by_place_id, source)
     roots = [region.place_id for region in regions if region.parent is None]
     if len(roots) != 1:
-        raise GeographyError(
-            f"{source}: expected one region without a parent, the country; got {', '.join(roots[:5])}"
-        )
+        raise GeographyError(f"{source}: expected one region without a parent, the country; got {', '.join(roots[:5])}")
     levels = _levels(by_place_id, source)
     order = {level: i for i, level in enumerate(levels)}
     ordered = sorted(regions, key=lambda region: (order[region.level], region.code, region.place_id))
@@ -214,9 +217,7 @@ def _refuse_duplicates(regions: list[Region], source: str) -> None:
         raise GeographyError(f"{source}: duplicate place_id {place_id!r} ({times} rows); {hint}")
     ((level, code), times), *_ = Counter((region.level, region.code) for region in regions).most_common(1)
     if times > 1:
-        raise GeographyError(
-            f"{source}: duplicate code {code!r} at level {level!r} ({times} rows); keep one of them"
-        )
+        raise GeographyError(f"{source}: duplicate code {code!r} at level {level!r} ({times} rows); keep one of them")
 
 
 def _refuse_cycles(by_place_id: dict[str, Region], source: str) -> None:

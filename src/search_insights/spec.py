@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
+from functools import cached_property
 from zoneinfo import ZoneInfo
 
 from search_insights.errors import SpecError
@@ -92,9 +93,7 @@ class SizeClass:
 
     def holds(self, population: int) -> bool:
         """Say whether a region of this population is of this class."""
-        return self.min_population <= population and (
-            self.max_population is None or population <= self.max_population
-        )
+        return self.min_population <= population and (self.max_population is None or population <= self.max_population)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +176,7 @@ class Scaling:
         _require(0 < self.maximum < math.inf, "scaling.maximum", "a number above 0", self.maximum)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Spec:
     """One release: what is counted, with how much noise, what is promised, what is published."""
 
@@ -203,14 +202,16 @@ class Spec:
         self._check_words()
         self._check_calendar()
         self._check_categories_and_trends()
-        self._check_levels()
         self._check_size_classes()
+        self._check_levels()
         self._check_sigmas()
         _require(0 <= self.min_area_km2 < math.inf, "reporting.min_area_km2", "0 or more", self.min_area_km2)
 
     def _check_words(self) -> None:
         _require_word(self.name, "name")
         _require_word(self.dataset, "dataset")
+        for title in (self.title, *(trend.title for trend in self.trends)):
+            _require(title.strip() != "" and title.isprintable(), "title", "text on one line", repr(title))
         for key, things in (("category", self.categories), ("trend", self.trends)):
             for thing in things:
                 _require_word(thing.id, f"{key}.id")
@@ -314,34 +315,34 @@ class Spec:
         """The category that counts every search: the denominator of every trend."""
         return self.categories[0].id
 
-    @property
+    @cached_property
     def topics(self) -> tuple[str, ...]:
         """The categories other than any, which exclude each other."""
         return tuple(c.id for c in self.categories[1:])
 
-    @property
+    @cached_property
     def level_names(self) -> tuple[str, ...]:
         """The counted levels, coarsest first."""
         return tuple(level.name for level in self.levels)
 
-    @property
+    @cached_property
     def class_names(self) -> tuple[str, ...]:
         """The size classes, smallest first."""
         return tuple(size_class.name for size_class in self.size_classes)
 
-    @property
+    @cached_property
     def open_levels(self) -> tuple[str, ...]:
         """The levels above the size classes, which X4 does not bind."""
         if self.class_level is None:
             return self.level_names
         return self.level_names[: self.level_names.index(self.class_level)]
 
-    @property
+    @cached_property
     def classed_levels(self) -> tuple[str, ...]:
         """The levels bound by X4: that of the size classes, and those below it."""
         return self.level_names[len(self.open_levels) :]
 
-    @property
+    @cached_property
     def reported_groups(self) -> tuple[tuple[str, str | None], ...]:
         """Every (level, class) that is reported; X3 leaves some out; open levels have class None."""
         groups: list[tuple[str, str | None]] = []
@@ -356,9 +357,11 @@ class Spec:
 
     def sigma(self, level: str, size_class: str | None, category: str) -> float:
         """Look up one standard deviation of the table (Section 3.2)."""
-        return next(
-            s.value for s in self.sigmas if (s.level, s.size_class, s.category) == (level, size_class, category)
-        )
+        return self._sigma_table[level, size_class, category]
+
+    @cached_property
+    def _sigma_table(self) -> dict[tuple[str, str | None, str], float]:
+        return {(s.level, s.size_class, s.category): s.value for s in self.sigmas}
 
     def canonical(self) -> str:
         """Write the spec as text that is the same whenever its meaning is: what a store remembers of it."""
@@ -366,7 +369,7 @@ class Spec:
         fields["sigmas"] = {s.key: s.value for s in sorted(self.sigmas, key=lambda s: s.key)}
         return json.dumps(fields, sort_keys=True, indent=1, default=str)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Identify the spec by the SHA-256 of its canonical text."""
         return hashlib.sha256(self.canonical().encode()).hexdigest()

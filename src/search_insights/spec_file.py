@@ -1,6 +1,7 @@
 """Reading a spec from TOML: strict about keys and types, so that a slip of the pen is not a silent default."""
 
 import dataclasses
+import json
 import math
 import tomllib
 import types
@@ -70,7 +71,6 @@ def parse_spec(text: str, source: str = "spec") -> Spec:
 
 
 def _spec(top: "_Table") -> Spec:
-    levels = tuple(t.read(Level) for t in top.tables("level"))
     class_level, size_classes = _size_classes(top)
     reporting = top.table("reporting")
     spec = dict(
@@ -82,11 +82,11 @@ def _spec(top: "_Table") -> Spec:
         promise=top.table("promise").read(Promise),
         categories=tuple(t.read(Category) for t in top.tables("category")),
         trends=tuple(t.read(Trend) for t in top.tables("trend")),
-        levels=levels,
+        levels=tuple(t.read(Level) for t in top.tables("level")),
         total=top.table("total").read(Total),
         class_level=class_level,
         size_classes=size_classes,
-        sigmas=_sigmas(top.table("sigma"), levels),
+        sigmas=_sigmas(top.table("sigma")),
         min_area_km2=reporting.get("min_area_km2", float),
         reliability=top.table("reliability").read(Reliability),
         sparsity=top.table("sparsity").read(Sparsity),
@@ -108,13 +108,13 @@ def _size_classes(top: "_Table") -> tuple[str | None, tuple[SizeClass, ...]]:
     return level, classes
 
 
-def _sigmas(table: "_Table", levels: tuple[Level, ...]) -> tuple[Sigma, ...]:
+def _sigmas(table: "_Table") -> tuple[Sigma, ...]:
     """Read the table of standard deviations: by level, then class where there is one, then category.
 
     The spec itself says which are missing and which are too many.
     """
     sigmas: list[Sigma] = []
-    for name in (level.name for level in levels if level.name in table.names()):
+    for name in table.names():
         of_level = table.table(name)
         for key in of_level.names():
             if of_level.holds_table(key):
@@ -122,7 +122,6 @@ def _sigmas(table: "_Table", levels: tuple[Level, ...]) -> tuple[Sigma, ...]:
                 sigmas += [Sigma(name, key, category, group.get(category, float)) for category in group.names()]
             else:
                 sigmas.append(Sigma(name, None, key, of_level.get(key, float)))
-    table.finish()
     return tuple(sigmas)
 
 
@@ -199,3 +198,37 @@ def _shown(value: object) -> str:
     if isinstance(value, Mapping | list):
         return "a table" if isinstance(value, Mapping) else "a list"
     return str(value) if isinstance(value, date) else repr(value)
+
+
+def spec_toml(spec: Spec) -> str:
+    """Write a spec as the text of a TOML file that reads back as the same spec."""
+    lines = [f"{key} = {_toml(getattr(spec, key))}" for key in _TOP_KEYS]
+    lines += _section("promise", spec.promise)
+    for key, things in (("category", spec.categories), ("trend", spec.trends), ("level", spec.levels)):
+        for thing in things:
+            lines += _section(f"[{key}]", thing)
+    lines += _section("total", spec.total)
+    if spec.class_level is not None:
+        lines += ["", "[size_classes]", f"level = {_toml(spec.class_level)}"]
+        for size_class in spec.size_classes:
+            lines += _section("[size_classes.class]", size_class)
+    for level, size_class_name in spec.reported_groups:
+        lines += ["", f"[{'.'.join(part for part in ('sigma', level, size_class_name) if part)}]"]
+        lines += [f"{c.id} = {_toml(spec.sigma(level, size_class_name, c.id))}" for c in spec.categories]
+    lines += ["", "[reporting]", f"min_area_km2 = {_toml(spec.min_area_km2)}"]
+    for key in ("reliability", "sparsity", "scaling"):
+        lines += _section(key, getattr(spec, key))
+    return "\n".join(lines) + "\n"
+
+
+_TOP_KEYS = ("name", "title", "dataset", "time_zone", "first_day_of_week")
+
+
+def _section(header: str, thing: Any) -> list[str]:
+    values = {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}
+    return ["", f"[{header}]", *(f"{key} = {_toml(value)}" for key, value in values.items() if value is not None)]
+
+
+def _toml(value: object) -> str:
+    """Write one value; JSON's texts, numbers and lists are TOML's too."""
+    return value.isoformat() if isinstance(value, date) else json.dumps(value, ensure_ascii=False)

@@ -48,9 +48,7 @@ def _json(spec: Spec, accounting: Any, week: float) -> dict[str, Any]:
                 "epsilon": c.epsilon,
                 "delta": delta,
                 "sigmas": [s.value for s in c.case.sigmas],
-                "mechanisms": [
-                    {"level": s.level, "category": s.category, "sigma": s.value} for s in c.case.sigmas
-                ],
+                "mechanisms": [{"level": s.level, "category": s.category, "sigma": s.value} for s in c.case.sigmas],
             }
             for c in accounting.cases
         ],
@@ -60,26 +58,17 @@ def _json(spec: Spec, accounting: Any, week: float) -> dict[str, Any]:
 
 def _print(spec: Spec, accounting: Any, week: float) -> None:
     delta = accounting.promise.delta
-    out(
-        f"Spec {spec.name}: epsilon {accounting.promise.epsilon:g} at delta {delta:g} is promised for each user-day,"
-    )
+    out(f"Spec {spec.name}: epsilon {accounting.promise.epsilon:g} at delta {delta:g} is promised for each user-day,")
     out("that is, for everything that one user searched on one day. Neighbouring logs differ by one user-day.\n")
     rows = [
         (c.case.name, f"{c.epsilon:.3f}", str(len(c.case.sigmas)), _sigma_words(c.case.sigmas))
         for c in accounting.cases
     ]
-    out(
-        table(
-            ("case", "epsilon", "mechanisms", "sigma of the discrete Gaussian, sensitivity 1"), rows, right=(1, 2)
-        )
-    )
+    out(table(("case", "epsilon", "mechanisms", "sigma of the discrete Gaussian, sensitivity 1"), rows, right=(1, 2)))
     verdict = "holds" if accounting.holds else "DOES NOT HOLD"
-    out(
-        f"\nThe promise {verdict}: the worst case gives {accounting.epsilon:.4f}, promised {accounting.promise.epsilon:g}."
-    )
-    out(
-        f"Not promised: a user active on all 7 days of a week has epsilon {week:.2f} at the same delta for the week;"
-    )
+    promised = f"promised {accounting.promise.epsilon:g}"
+    out(f"\nThe promise {verdict}: the worst case gives {accounting.epsilon:.4f}, {promised}.")
+    out(f"Not promised: a user active on all 7 days of a week has epsilon {week:.2f} at the same delta for the week;")
     out("longer activity has more. 'search-insights ledger' says what the weeks of a store add up to.")
 
 
@@ -87,8 +76,6 @@ def _sigma_words(sigmas: tuple[Sigma, ...]) -> str:
     """Write the sigmas level by level, categories with equal noise together."""
     parts = []
     for level, of_level in groupby(sigmas, key=lambda s: s.level):
-        values = [
-            f"{'/'.join(s.category for s in same)} {v:g}" for v, same in groupby(of_level, key=lambda s: s.value)
-        ]
+        values = [f"{'/'.join(s.category for s in same)} {v:g}" for v, same in groupby(of_level, key=lambda s: s.value)]
         parts.append(f"{level} {', '.join(values)}")
     return "; ".join(parts)

@@ -1,0 +1,114 @@
+"""Anonymizing weeks of a search log: count, add noise, commit. The one way from private data to the store.
+
+A week that the store holds is left as it is: noise drawn twice for one week would be a second release of its data.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+from search_insights.accounting import require_promise
+from search_insights.cells import CellList
+from search_insights.counting import Tolerance, count_week
+from search_insights.coverage import Coverage
+from search_insights.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
+from search_insights.engine import Engine, LeftOut
+from search_insights.errors import InputError
+from search_insights.ledger import LedgerEntry, checksum
+from search_insights.log import LogSource
+from search_insights.noise import MECHANISM, Counts, add_noise
+from search_insights.region_names import RegionNames, region_names
+from search_insights.store import Store, create_or_open_store
+from search_insights.weeks import Week
+
+
+@dataclass(frozen=True, slots=True)
+class WeekDone:
+    """What became of a week. The rest is private and for the operator only; it is not stored."""
+
+    week: Week
+    was_there: bool
+    left_out: LeftOut = field(default_factory=LeftOut)
+    doubtful_codes: bool = False
+
+
+def anonymize(
+    source: LogSource,
+    store_path: Path,
+    weeks: Sequence[Week],
+    coverage: Coverage,
+    *,
+    tolerance: Tolerance | None = None,
+    memory: str = DEFAULT_MEMORY,
+    progress: Callable[[str], None] = lambda text: None,
+) -> list[WeekDone]:
+    """Bound, count, noise and commit weeks of a log, each whole or not at all."""
+    require_promise(coverage.spec)
+    _require_over(weeks, datetime.now(UTC))
+    names = region_names(coverage, source.code_level)
+    with create_or_open_store(store_path, coverage) as store:
+        done = [WeekDone(week, was_there=True) for week in weeks if store.holds(week)]
+        new = [week for week in weeks if not store.holds(week)]
+        if new:
+            with open_duckdb_engine(source, coverage.spec, names, memory) as engine:
+                run = _Run(engine, store, CellList(coverage), names, tolerance or Tolerance(), progress)
+                done += [run.week(week, asked=(weeks[0].begin, weeks[-1].end)) for week in new]
+    return sorted(done, key=lambda d: d.week)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What the weeks of one call share."""
+
+    engine: Engine
+    store: Store
+    cells: CellList
+    names: RegionNames
+    tolerance: Tolerance
+    progress: Callable[[str], None]
+
+    def week(self, week: Week, asked: tuple[datetime, datetime]) -> WeekDone:
+        self.progress(f"week {week}: counting")
+        found = count_week(
+            self.engine,
+            self.cells,
+            self.names,
+            week,
+            asked,
+            self.tolerance,
+            lambda day: self.progress(f"week {week}: {day}"),
+        )
+        noisy = add_noise(found.counts, self.cells.sigmas)
+        self.store.commit_week(week, noisy, self._entry(week, noisy))
+        self.progress(f"week {week}: committed")
+        return WeekDone(week, False, found.left_out, found.doubtful_codes)
+
+    def _entry(self, week: Week, noisy: Counts) -> LedgerEntry:
+        spec = self.cells.coverage.spec
+        missing = sorted(day for day in week.days if day in self.tolerance.missing_days)
+        return LedgerEntry(
+            week=week.first_day,
+            committed_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            epsilon=spec.promise.epsilon,
+            delta=spec.promise.delta,
+            mechanism=MECHANISM,
+            cells=noisy.size,
+            checksum=checksum(week.first_day, noisy),
+            spec=spec.fingerprint,
+            geography=self.cells.coverage.geography.fingerprint,
+            engine=self.engine.name,
+            program=metadata.version("search-insights"),
+            missing_days=" ".join(str(day) for day in missing),
+            classifier="",
+        )
+
+
+def _require_over(weeks: Sequence[Week], now: datetime) -> None:
+    for week in weeks:
+        if not week.is_over(now):
+            raise InputError(
+                f"week {week} is not over (it ends {week.end:%Y-%m-%d %H:%M} UTC); a week is noised once, "
+                "so wait for all of it"
+            )

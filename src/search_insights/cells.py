@@ -1,0 +1,62 @@
+"""The cells of a week in one row: which number each has, which sigma, and where an event is counted.
+
+The list comes from the spec and the geography alone, so it is public and the same for every week: every cell of every
+reported region gets noise, also those that no event falls into. That is what hides whether there was one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from search_insights.coverage import Cell, Coverage
+from search_insights.noise import Counts, Sigmas
+
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class CellList:
+    """All cells of a coverage, by region and then by category, numbered from 0."""
+
+    coverage: Coverage
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells in the order of their numbers."""
+        return tuple(self.coverage.cells())
+
+    @cached_property
+    def sigmas(self) -> Sigmas:
+        """The sigma of each cell."""
+        return np.array([cell.sigma for cell in self.cells], dtype=np.float64)
+
+    def zeros(self) -> Counts:
+        """Make a count of 0 for each cell."""
+        return np.zeros(len(self.cells), dtype=np.int64)
+
+    @cached_property
+    def _first_cell(self) -> dict[str, int]:
+        """The number of the cell of each reported region's first category."""
+        step = len(self.coverage.spec.categories)
+        return {cell.region.place_id: i * step for i, cell in enumerate(self.cells[::step])}
+
+    @cached_property
+    def _places(self) -> dict[str, Numbers]:
+        """For each level, the first cell of each region's ancestor there; -1 if there is none (X3, too small)."""
+        spec, geography = self.coverage.spec, self.coverage.geography
+        places = {level: np.full(len(geography.regions), -1, dtype=np.int64) for level in spec.level_names}
+        for number, region in enumerate(geography.regions):
+            for place in geography.lineage(region):
+                if place.place_id in self._first_cell:
+                    places[place.level][number] = self._first_cell[place.place_id]
+        return places
+
+    def add(self, counts: Counts, levels: Sequence[str], regions: Numbers, categories: Numbers, n: Counts) -> None:
+        """Count `n` contributions of each (region, category) at the given levels, as far as they are reported."""
+        for level in levels:
+            first = self._places[level][regions]
+            reported = first >= 0
+            np.add.at(counts, first[reported] + categories[reported], n[reported])

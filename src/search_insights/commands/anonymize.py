@@ -1,0 +1,101 @@
+"""Bound, count and noise weeks of a search log, and commit them to a store. A week is noised once: running it again
+says that it is there and changes nothing."""
+
+import argparse
+from datetime import date
+from pathlib import Path
+
+from search_insights.commands.options import add_coverage, coverage_of
+from search_insights.console import Steps, note, out
+from search_insights.coverage import Coverage
+from search_insights.errors import UsageError
+from search_insights.weeks import Week, parse_day, week_of, weeks_between
+
+HELP = "bound, count and noise weeks of a log, and commit them to the store"
+EXAMPLE = (
+    "search-insights anonymize log/*.parquet --store releases.db --week 2021-03-08\n"
+    "search-insights anonymize log.csv --store releases.db --from 2021-01-04 --to 2021-05-31 --column user_id=uid"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the options."""
+    parser.add_argument("log", metavar="LOG", nargs="+", help="Parquet or CSV files, folders of them, or globs")
+    parser.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store; made if it is not there")
+    parser.add_argument(
+        "--week", metavar="DAY", action="append", default=[], help="the first day of a week; repeatable"
+    )
+    parser.add_argument("--from", dest="first", metavar="DAY", help="the first day of the first week")
+    parser.add_argument("--to", dest="last", metavar="DAY", help="the first day of the last week")
+    add_coverage(parser)
+    group = parser.add_argument_group("how to read the log")
+    group.add_argument(
+        "--column", metavar="ROLE=NAME", action="append", default=[], help="the column of a role, such as user_id=uid"
+    )
+    group.add_argument(
+        "--naive-zone", metavar="ZONE", help="the zone of times that carry none (default: the release's own)"
+    )
+    group.add_argument(
+        "--code-level", metavar="LEVEL", help="the level of all bare region codes, where levels share codes"
+    )
+    group = parser.add_argument_group("what may be wrong with the log")
+    group.add_argument(
+        "--allow-missing-day", metavar="DAY", action="append", default=[], help="a day that may have no event"
+    )
+    group.add_argument(
+        "--max-left-out", metavar="SHARE", type=float, default=0.05, help="of rows that cannot be used (default: 0.05)"
+    )
+    group.add_argument("--other-weeks", action="store_true", help="the files may hold weeks that are not asked for")
+    parser.add_argument("--memory", metavar="SIZE", help="for a day's work; the rest goes to disk (default: 1GB)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Anonymize the weeks, and tell the operator how it went."""
+    from search_insights.anonymize import anonymize
+    from search_insights.counting import Tolerance
+    from search_insights.duckdb_engine import DEFAULT_MEMORY
+    from search_insights.log import LogSource, parse_columns
+
+    coverage = coverage_of(args)
+    weeks = _weeks(args, coverage)
+    source = LogSource(tuple(args.log), parse_columns(args.column), args.naive_zone, args.code_level)
+    if not 0 <= args.max_left_out <= 1:
+        raise UsageError(f"--max-left-out {args.max_left_out}: expected a share between 0 and 1")
+    tolerance = Tolerance(
+        max_left_out=args.max_left_out,
+        missing_days=frozenset(parse_day(day, "--allow-missing-day") for day in args.allow_missing_day),
+        other_weeks=args.other_weeks,
+    )
+    with Steps() as steps:
+        done = anonymize(
+            source,
+            args.store,
+            weeks,
+            coverage,
+            tolerance=tolerance,
+            memory=args.memory or DEFAULT_MEMORY,
+            progress=steps.show,
+        )
+    for week in done:
+        if week.was_there:
+            out(f"week {week.week}: is in the store already, nothing changed")
+            continue
+        out(f"week {week.week}: committed to {args.store}")
+        if week.left_out.total:
+            note(f"week {week.week}: left out {week.left_out.words()} (private, not stored)")
+    if any(week.doubtful_codes for week in done):
+        note(
+            "the log names regions by bare codes of levels that share codes (such as county FIPS and ZIP); a code that "
+            "is both was read as the finer one. Write place_ids such as geoId/06075, or use --code-level"
+        )
+    return 0
+
+
+def _weeks(args: argparse.Namespace, coverage: Coverage) -> list[Week]:
+    spec = coverage.spec
+    if bool(args.week) == bool(args.first or args.last) or bool(args.first) != bool(args.last):
+        raise UsageError("say which weeks: one or more --week DAY, or --from DAY --to DAY")
+    if args.week:
+        days: set[date] = {parse_day(text, "--week") for text in args.week}
+        return [week_of(spec, day) for day in sorted(days)]
+    return list(weeks_between(spec, parse_day(args.first, "--from"), parse_day(args.last, "--to")))

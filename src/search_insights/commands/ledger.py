@@ -1,0 +1,55 @@
+"""Show what was spent on which week, when, and under which spec."""
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+
+from search_insights.commands.options import add_json
+from search_insights.console import out, out_json, table
+
+HELP = "show what was spent on which week"
+EXAMPLE = "search-insights ledger --store releases.db\nsearch-insights ledger --store releases.db --json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the options."""
+    parser.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store")
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the ledger, and what its weeks add up to for a user who was active on every day."""
+    from search_insights.accounting import epsilon_of_days
+    from search_insights.store import open_store
+
+    with open_store(args.store) as store:
+        entries, spec = store.entries(), store.coverage.spec
+    days = 7 * len(entries)
+    all_days = epsilon_of_days(spec, days) if days else 0.0
+    if args.json:
+        weeks = [asdict(entry) | {"week": entry.week.isoformat()} for entry in entries]
+        summary = {"days": days, "epsilon": all_days, "delta": spec.promise.delta}
+        out_json({"spec": spec.name, "weeks": weeks, "not_promised": {"user_active_on_all_days": summary}})
+        return 0
+    rows = [
+        (
+            e.week.isoformat(),
+            f"{e.epsilon:g}",
+            f"{e.delta:g}",
+            e.committed_at,
+            f"{e.cells:,}",
+            e.engine,
+            e.program,
+            e.checksum[:12],
+        )
+        for e in entries
+    ]
+    header = ("week", "epsilon", "delta", "committed", "cells", "engine", "program", "checksum")
+    out(f"Spec {spec.name} ({spec.fingerprint[:12]}), geography {store.coverage.geography.source}.")
+    out("Epsilon and delta hold for each user-day; weeks share no user-day.\n")
+    out(table(header, rows, right=(1, 2, 4)))
+    if days:
+        out(
+            f"\nNot promised: a user active on all {days} days has epsilon {all_days:.2f} at delta {spec.promise.delta:g}."
+        )
+    return 0

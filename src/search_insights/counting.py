@@ -1,0 +1,108 @@
+"""Counting a week: day by day from bounded contributions to the exact counts of the cells (Section 3).
+
+The counts are private until noise is added; they stay in memory. A log that is not fit to be published from is
+refused here, before anything is spent.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+import numpy as np
+
+from search_insights.cells import CellList
+from search_insights.engine import Contributions, Engine, LeftOut
+from search_insights.errors import LogError
+from search_insights.noise import Counts
+from search_insights.region_names import RegionNames
+from search_insights.spec import Spec
+from search_insights.weeks import Week
+
+# Events this near to the weeks asked for are left out without complaint: files are cut at other midnights.
+_MARGIN = timedelta(days=1)
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """What may be wrong with a log before its week is refused."""
+
+    max_left_out: float = 0.05
+    missing_days: frozenset[date] = frozenset()
+    other_weeks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WeekCounts:
+    """The exact counts of a week's cells, and what the operator should know of its log. Private."""
+
+    counts: Counts
+    left_out: LeftOut
+    doubtful_codes: bool
+
+
+def count_week(
+    engine: Engine,
+    cells: CellList,
+    names: RegionNames,
+    week: Week,
+    asked: tuple[datetime, datetime],
+    tolerance: Tolerance,
+    progress: Progress,
+) -> WeekCounts:
+    """Bound and count a week; refuse it if its log is not fit to be published from."""
+    counts = cells.zeros()
+    empty: list[date] = []
+    doubtful = False
+    for day in week.days:
+        begin, end = week.day_bounds(day)
+        _require_known_categories(engine, cells.coverage.spec, day, begin, end)
+        found = engine.bound(day, begin, end)
+        add_contributions(counts, cells, names, found)
+        doubtful = doubtful or names.doubtful_used(found.open_regions)
+        if not found.events:
+            empty.append(day)
+        progress(f"{day:%a}")
+    left_out = engine.left_out(week.begin, week.end, asked[0] - _MARGIN, asked[1] + _MARGIN)
+    _require_few_left_out(left_out, week, tolerance)
+    _require_days([day for day in empty if day not in tolerance.missing_days], week)
+    return WeekCounts(counts, left_out, doubtful)
+
+
+def add_contributions(counts: Counts, cells: CellList, names: RegionNames, found: Contributions) -> None:
+    """Count a day's contributions: at open levels by one region, at classed levels by the other (X4)."""
+    spec = cells.coverage.spec
+    parts = ((spec.open_levels, found.open_regions), (spec.classed_levels, found.classed_regions))
+    for levels, numbers in parts:
+        some = np.flatnonzero(numbers >= 0)
+        regions = names.region_of_number[numbers[some]]
+        cells.add(counts, levels, regions, found.categories[some], found.user_days[some])
+
+
+def _require_known_categories(engine: Engine, spec: Spec, day: date, begin: datetime, end: datetime) -> None:
+    unknown = engine.unknown_categories(begin, end)
+    if unknown:
+        words = ", ".join(f"{c.id} or {c.name}" for c in spec.categories[1:])
+        raise LogError(
+            f"column 'category': {unknown} unknown value(s) on {day}; expected {words}, or nothing for other searches"
+        )
+
+
+def _require_few_left_out(left_out: LeftOut, week: Week, tolerance: Tolerance) -> None:
+    counted = left_out.total - (left_out.outside if tolerance.other_weeks else 0)
+    if counted > tolerance.max_left_out * left_out.rows:
+        other = "; --other-weeks if the files are meant to hold other weeks too" if left_out.outside else ""
+        raise LogError(
+            f"week {week}: {counted:,} of {left_out.rows:,} rows cannot be used ({left_out.words()}), more than "
+            f"{tolerance.max_left_out:.0%}; mend the log, or allow more with --max-left-out{other}"
+        )
+
+
+def _require_days(missing: list[date], week: Week) -> None:
+    if missing:
+        days = ", ".join(f"{day:%A} {day}" for day in missing)
+        options = " ".join(f"--allow-missing-day {day}" for day in missing)
+        raise LogError(
+            f"week {week}: no usable event on {days}; is the log complete? If there really were none: {options}"
+        )

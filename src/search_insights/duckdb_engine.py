@@ -1,0 +1,128 @@
+"""The engine for one machine: DuckDB in memory, a day at a time.
+
+What does not fit into memory goes to a folder that only this user can read, encrypted, and is removed at the end.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from search_insights.bounding import bounding_sql, category_words, events_sql, sums_sql
+from search_insights.engine import Contributions, LeftOut
+from search_insights.log import LogSource, SearchLog, literal, open_log, unreadable
+from search_insights.region_names import RegionNames
+from search_insights.spec import Spec
+
+if TYPE_CHECKING:
+    import duckdb
+
+DEFAULT_MEMORY = "1GB"
+
+
+@contextmanager
+def open_duckdb_engine(
+    source: LogSource, spec: Spec, names: RegionNames, memory: str = DEFAULT_MEMORY
+) -> Iterator["DuckDbEngine"]:
+    """Open a log for counting; at the end, close the database and remove what it spilled."""
+    spill = tempfile.mkdtemp(prefix="search-insights-")  # made with mode 0700
+    try:
+        with _connect(spill, memory) as connection:
+            log = open_log(connection, source, spec.time_zone)
+            register_names(connection, names)
+            yield DuckDbEngine(connection, log, spec)
+    finally:
+        shutil.rmtree(spill, ignore_errors=True)
+
+
+def _connect(spill: str, memory: str) -> "duckdb.DuckDBPyConnection":
+    import duckdb
+
+    return duckdb.connect(
+        ":memory:",
+        config={
+            "temp_directory": spill,
+            "temp_file_encryption": "true",
+            "memory_limit": memory,
+            "preserve_insertion_order": "false",
+            "autoinstall_known_extensions": "false",
+        },
+    )
+
+
+def register_names(connection: "duckdb.DuckDBPyConnection", names: RegionNames) -> None:
+    """Make the table that turns a region's name in the log into the fixed part of its lots."""
+    given = {"name": np.array(names.names, dtype=object), "ticket": names.tickets}
+    connection.register("names_given", given)
+    connection.execute("CREATE TEMP TABLE names AS SELECT name, ticket FROM names_given")
+    connection.unregister("names_given")
+
+
+@dataclass(frozen=True)
+class DuckDbEngine:
+    """A log, open as the view `log` of a private database."""
+
+    connection: "duckdb.DuckDBPyConnection"
+    log: SearchLog
+    spec: Spec
+
+    name = "duckdb"
+
+    def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
+        """Bound the events of a day and add up the contributions."""
+        self._run(events_sql(self.spec, day, self.log.between(begin, end)))
+        self._run(bounding_sql())
+        sums = self._run(sums_sql()).fetchnumpy()
+        return Contributions(
+            events=self._number("SELECT count(*) FROM events"),
+            categories=sums["category"],
+            open_regions=sums["open_region"],
+            classed_regions=sums["classed_region"],
+            user_days=sums["user_days"],
+        )
+
+    def unknown_categories(self, begin: datetime, end: datetime) -> int:
+        """Count the distinct values of `category` that are neither a category of the spec nor empty."""
+        known = ", ".join(literal(word) for word in ("", *category_words(self.spec)))
+        return self._number(f"""
+            SELECT count(DISTINCT category) FROM log
+            WHERE category IS NOT NULL AND category NOT IN ({known}) AND {self.log.between(begin, end)}""")
+
+    def left_out(self, begin: datetime, end: datetime, asked_begin: datetime, asked_end: datetime) -> LeftOut:
+        """Look only as closely as needed: the reasons are counted where something is missing."""
+        of_week = self.log.between(begin, end)
+        files = self._run(f"SELECT file, count(*) FROM log WHERE {of_week} GROUP BY file").fetchall()
+        if not files:
+            return LeftOut()
+        listed = ", ".join(literal(file) for file, _ in files)
+        in_files = self._number(f"SELECT count(*) FROM log WHERE file IN ({listed})")
+        asked = self._number(
+            f"SELECT count(*) FROM log WHERE file IN ({listed}) AND {self.log.between(asked_begin, asked_end)}"
+        )
+        rows = sum(n for _, n in files)
+        no_user, no_region, unknown = self._run(f"""
+            SELECT count(*) FILTER (user_id IS NULL),
+                   count(*) FILTER (user_id IS NOT NULL AND region IS NULL),
+                   count(*) FILTER (user_id IS NOT NULL AND region IS NOT NULL AND name IS NULL)
+            FROM log LEFT JOIN names ON names.name = log.region WHERE {of_week}""").fetchall()[0]
+        return LeftOut(rows + in_files - asked, no_user, no_region, unknown, in_files - asked)
+
+    def _run(self, sql: str) -> Any:
+        """Run a statement over the log; an error of DuckDB would quote values of the log, so it stays here."""
+        import duckdb
+
+        try:
+            return self.connection.execute(sql)
+        except duckdb.OutOfMemoryException:
+            raise MemoryError from None
+        except duckdb.Error:
+            raise unreadable(self.connection, self.log.source) from None
+
+    def _number(self, sql: str) -> int:
+        (row,) = self._run(sql).fetchall()
+        return int(row[0])

@@ -1,0 +1,69 @@
+"""What counting needs of an engine: the bounded contributions of a day, and what it left out of the log.
+
+An engine holds the log. Only sums leave it: how many user-days contribute to which regions, how many rows are bad.
+"""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Protocol
+
+from search_insights.cells import Numbers
+from search_insights.noise import Counts
+
+
+@dataclass(frozen=True, slots=True)
+class Contributions:
+    """How many user-days contribute to each (category, region at open levels, region at classed levels).
+
+    Regions are numbers of `RegionNames`; -1 stands for no contribution at classed levels. `events` is how many rows
+    of the log they were drawn from. Private.
+    """
+
+    events: int
+    categories: Numbers
+    open_regions: Numbers
+    classed_regions: Numbers
+    user_days: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """How many rows of a week's files were not used, and why. Private: for the operator's eyes only."""
+
+    rows: int = 0
+    no_user: int = 0
+    no_region: int = 0
+    unknown_region: int = 0
+    outside: int = 0
+
+    @property
+    def total(self) -> int:
+        """All that were left out."""
+        return self.no_user + self.no_region + self.unknown_region + self.outside
+
+    def words(self) -> str:
+        """Say it in one line."""
+        parts = {
+            "without a user": self.no_user,
+            "without a region": self.no_region,
+            "with an unknown region": self.unknown_region,
+            "with no time, or one outside the weeks asked for": self.outside,
+        }
+        return ", ".join(f"{n:,} {words}" for words, n in parts.items() if n) or "none"
+
+
+class Engine(Protocol):
+    """A log that is open for counting."""
+
+    @property
+    def name(self) -> str:
+        """How the ledger calls this engine."""
+
+    def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
+        """Bound the events of a day, which lies between two instants."""
+
+    def unknown_categories(self, begin: datetime, end: datetime) -> int:
+        """Count the distinct values of `category` in a span of time that the spec does not know."""
+
+    def left_out(self, begin: datetime, end: datetime, asked_begin: datetime, asked_end: datetime) -> LeftOut:
+        """Say what was not used of the files that hold events of a week, which lies within all that was asked for."""

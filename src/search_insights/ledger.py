@@ -1,0 +1,47 @@
+"""The ledger's records: what was spent on which week, when, and how.
+
+A record is written once, together with the counts that it speaks of, and never changed. The meaning of an existing
+field must not change either: a new meaning is a new field, and a new version of the store's schema.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import date
+
+from search_insights.noise import Counts
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """One week that was noised.
+
+    week            the first day of the week
+    committed_at    when, in UTC, as ISO 8601
+    epsilon, delta  what was promised for each user-day of the week; weeks share no user-day
+    mechanism       the distribution of the noise and the sampler that drew it
+    cells           how many cells were noised, a public number
+    checksum        SHA-256 of the week and its noisy counts, in the order of the cells
+    spec, geography fingerprints of what was in force
+    engine, program what bounded and counted, and the version of this program
+    missing_days    days that the publisher declared to have no events
+    classifier      fingerprint of the model that named the queries' categories; empty if the log had them
+    """
+
+    week: date
+    committed_at: str
+    epsilon: float
+    delta: float
+    mechanism: str
+    cells: int
+    checksum: str
+    spec: str
+    geography: str
+    engine: str
+    program: str
+    missing_days: str
+    classifier: str
+
+
+def checksum(week: date, noisy: Counts) -> str:
+    """Sum up a week's noisy counts, so that a damaged or altered store is found out."""
+    return hashlib.sha256(week.isoformat().encode() + noisy.astype("<i8").tobytes()).hexdigest()

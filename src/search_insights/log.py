@@ -1,0 +1,222 @@
+"""The search log: which files, which columns, which rows can be used. All of it is private.
+
+Nothing here puts a value of the log into a message. DuckDB's own errors quote values, so they are never passed on.
+"""
+
+import glob
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from search_insights.errors import LogError, UsageError
+
+if TYPE_CHECKING:
+    import duckdb
+
+REQUIRED = ("user_id", "timestamp", "region")
+TOPIC_COLUMNS = ("category", "query")
+
+_PARQUET = (".parquet", ".pq")
+_CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz")
+_FILE_COLUMN = "search_insights_file"  # not "filename": a log may have a column of that name
+_TIMES = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
+_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+_USER_TYPES = (*_INTEGERS, *(f"U{t}" for t in _INTEGERS), "VARCHAR", "UUID", "BLOB")
+
+
+@dataclass(frozen=True, slots=True)
+class LogSource:
+    """Where a log is and how to read it: files, the names of its columns, the zone of times that carry none."""
+
+    patterns: tuple[str, ...]
+    columns: Mapping[str, str] = field(default_factory=dict)
+    naive_zone: str | None = None
+    code_level: str | None = None
+
+    def column(self, role: str) -> str:
+        """Name the column that plays a role."""
+        return self.columns.get(role, role)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLog:
+    """A log whose files and columns were checked, open as the view `log` of a DuckDB connection."""
+
+    source: LogSource
+    files: tuple[str, ...]
+    time_type: str
+    zone: str
+
+    @property
+    def naive(self) -> bool:
+        """Whether times carry no zone and were read in `zone`."""
+        return self.time_type in _TIMES
+
+    def instant(self, moment: datetime) -> str:
+        """Write an instant as a literal that compares with the log's timestamps without converting them."""
+        if self.naive:
+            return f"TIMESTAMP '{moment.astimezone(ZoneInfo(self.zone)).replace(tzinfo=None)}'"
+        return f"TIMESTAMPTZ '{moment.astimezone(UTC)}'"
+
+    def between(self, begin: datetime, end: datetime) -> str:
+        """Write the condition that an event lies in a span of time, its begin included, its end not."""
+        return f"(timestamp >= {self.instant(begin)} AND timestamp < {self.instant(end)})"
+
+
+def parse_columns(pairs: Sequence[str]) -> dict[str, str]:
+    """Read `--column user_id=uid` options."""
+    columns: dict[str, str] = {}
+    for pair in pairs:
+        role, equals, name = pair.partition("=")
+        if not equals or not name or role not in (*REQUIRED, *TOPIC_COLUMNS):
+            roles = ", ".join((*REQUIRED, *TOPIC_COLUMNS))
+            raise UsageError(f"--column {pair}: expected ROLE=NAME with a role of {roles}")
+        columns[role] = name
+    return columns
+
+
+def find_files(patterns: Sequence[str]) -> tuple[str, ...]:
+    """Expand files, folders and globs to a sorted list of log files of one format."""
+    found: set[str] = set()
+    for pattern in patterns:
+        matches = _expand(pattern)
+        if not matches:
+            raise LogError(f"{pattern}: no such file; give Parquet or CSV files, folders of them, or globs")
+        found.update(matches)
+    formats = {_format(file) for file in found}
+    if len(formats) > 1:
+        raise LogError(f"{', '.join(patterns)}: Parquet and CSV files together; give files of one format")
+    return tuple(sorted(found))
+
+
+def _expand(pattern: str) -> list[str]:
+    path = Path(pattern)
+    if path.is_dir():
+        return [str(p) for p in path.rglob("*") if p.is_file() and p.name.lower().endswith(_PARQUET + _CSV)]
+    if path.is_file():
+        return [pattern]
+    matches = glob.glob(pattern, recursive=True)  # noqa: PTH207 - a pattern may be absolute
+    return [name for name in matches if Path(name).is_file()]
+
+
+def _format(file: str) -> str:
+    name = file.lower()
+    if name.endswith(_PARQUET):
+        return "parquet"
+    if name.endswith(_CSV):
+        return "csv"
+    raise LogError(f"{file}: not a log file; expected a name that ends in {', '.join(_PARQUET + _CSV)}")
+
+
+def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release_zone: str) -> SearchLog:
+    """Check a log's files and columns and open it as the view `log`: user_id, timestamp, region, category, file."""
+    files = find_files(source.patterns)
+    zone = source.naive_zone or release_zone
+    _require_zone(zone)
+    reader = _reader(files)
+    types = _column_types(connection, reader, source)
+    topic = _topic_column(source, types)
+    _check_types(source, types)
+    _quietly(connection, f"SET TimeZone = {literal(zone)}", source)  # for times that are text
+    time = identifier(source.column("timestamp"))
+    time_type = types[source.column("timestamp")]
+    if time_type == "VARCHAR":
+        time, time_type = f"TRY_CAST({time} AS TIMESTAMPTZ)", "TIMESTAMP WITH TIME ZONE"
+    view = f"""
+        CREATE OR REPLACE TEMP VIEW log AS
+        SELECT {identifier(source.column("user_id"))} AS user_id, {time} AS timestamp,
+               {identifier(source.column("region"))} AS region, {topic} AS category, {_FILE_COLUMN} AS file
+        FROM {reader}"""
+    _quietly(connection, view, source)
+    return SearchLog(source, files, time_type, zone)
+
+
+def _reader(files: Sequence[str]) -> str:
+    """Write the table function that reads the files; columns are matched by name, never by place."""
+    listed = f"[{', '.join(literal(file) for file in files)}]"
+    shared = f"union_by_name = true, filename = {literal(_FILE_COLUMN)}, hive_types_autocast = false"
+    if _format(files[0]) == "parquet":
+        return f"read_parquet({listed}, {shared})"
+    return f"read_csv({listed}, {shared}, all_varchar = true, header = true)"
+
+
+def _column_types(connection: "duckdb.DuckDBPyConnection", reader: str, source: LogSource) -> dict[str, str]:
+    rows = _quietly(connection, f"DESCRIBE SELECT * FROM {reader}", source)
+    types = {str(name): str(kind) for name, kind, *_ in rows}
+    for role in REQUIRED:
+        if source.column(role) not in types:
+            raise LogError(
+                f"{_shown(source)}: no column {source.column(role)!r} for {role}; the columns are "
+                f"{', '.join(name for name in types if name != _FILE_COLUMN)}; map one with --column {role}=NAME"
+            )
+    return types
+
+
+def _topic_column(source: LogSource, types: Mapping[str, str]) -> str:
+    if source.column("category") in types:
+        return f"CAST({identifier(source.column('category'))} AS VARCHAR)"
+    if source.column("query") in types:
+        raise LogError(
+            f"{_shown(source)}: a column 'query' but no 'category'; this version does not classify queries: "
+            "add a column 'category'"
+        )
+    raise LogError(f"{_shown(source)}: no column 'category' or 'query'; map one with --column category=NAME")
+
+
+def _check_types(source: LogSource, types: Mapping[str, str]) -> None:
+    expected = {
+        "user_id": (_USER_TYPES, "a whole number, text or UUID"),
+        "timestamp": ((*_TIMES, "TIMESTAMP WITH TIME ZONE", "VARCHAR"), "a timestamp"),
+        "region": (("VARCHAR",), "text, because codes have leading zeros"),
+    }
+    for role, (allowed, words) in expected.items():
+        kind = types[source.column(role)]
+        if kind not in allowed and not kind.startswith("ENUM"):
+            raise LogError(f"{_shown(source)}: column {source.column(role)!r}: expected {words}; its type is {kind}")
+
+
+def _require_zone(zone: str) -> None:
+    try:
+        ZoneInfo(zone)
+    except (KeyError, ValueError, OSError):
+        raise UsageError(f"--naive-zone {zone}: expected an IANA time zone such as UTC or Europe/Dublin") from None
+
+
+def _quietly(connection: "duckdb.DuckDBPyConnection", sql: str, source: LogSource) -> list[tuple[object, ...]]:
+    """Run a statement over the log; of an error, tell only that the files cannot be read."""
+    import duckdb
+
+    try:
+        return connection.execute(sql).fetchall()
+    except duckdb.Error:
+        raise unreadable(connection, source) from None
+
+
+def unreadable(connection: "duckdb.DuckDBPyConnection", source: LogSource) -> LogError:
+    """Find the first file that cannot be opened, and say so without quoting anything of it."""
+    import duckdb
+
+    for file in find_files(source.patterns):
+        try:
+            connection.execute(f"DESCRIBE SELECT * FROM {_reader([file])}").fetchall()
+        except duckdb.Error:
+            return LogError(f"{file}: cannot be read as {_format(file)}; is the file whole?")
+    return LogError(f"{_shown(source)}: the files cannot be read together; do all have the same columns and types?")
+
+
+def _shown(source: LogSource) -> str:
+    more = f" and {len(source.patterns) - 1} more" if len(source.patterns) > 1 else ""
+    return f"{source.patterns[0]}{more}"
+
+
+def literal(text: str) -> str:
+    """Quote text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """Quote a column's name."""
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,81 @@
+"""How a search log names a region, and the number and size class that stand for it in the bounding.
+
+A log gives the finest region known, by its code or by its place_id. A place_id is unique. A code may stand for a
+county and, elsewhere, for a postal code (35013): a bare code then means the finer one, unless the publisher says of
+which level all bare codes are. A log that also uses bare codes of the coarser level is likely to be misread, so those
+codes have numbers of their own and their use can be told to the operator.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from search_insights.cells import Numbers
+from search_insights.coverage import Coverage
+from search_insights.errors import GeographyError, UsageError
+
+# How a lot is laid out, from the low end: number, size class, random bits. sql/bounding.sql reads it so.
+NUMBER_BITS = 20
+CLASS_BITS = 4
+_LAST = 1 << 63  # set where the region has no size class, so that any other event of the user comes first
+
+
+@dataclass(frozen=True)
+class RegionNames:
+    """Every name that a log may use, its ticket (the fixed part of a lot), and the region behind each number."""
+
+    names: tuple[str, ...]
+    tickets: npt.NDArray[np.uint64]
+    region_of_number: Numbers
+    first_doubtful: int
+
+    def doubtful_used(self, numbers: Numbers) -> bool:
+        """Say whether the log has bare codes of a level that shares codes with a finer one."""
+        return bool((numbers >= self.first_doubtful).any())
+
+
+def region_names(coverage: Coverage, code_level: str | None = None) -> RegionNames:
+    """List the names of all regions that count at some level."""
+    geography = coverage.geography
+    by_code, doubtful = _codes(coverage, code_level)
+    numbers = dict(by_code)
+    numbers |= {code: len(geography.regions) + i for i, code in enumerate(doubtful)}
+    numbers |= {geography.regions[i].place_id: i for i in _counted(coverage)}
+    region_of_number = [*range(len(geography.regions)), *(by_code[code] for code in doubtful)]
+    if len(region_of_number) > 1 << NUMBER_BITS or len(coverage.spec.class_names) >= 1 << CLASS_BITS:
+        raise GeographyError(
+            f"{geography.source}: at most {1 << NUMBER_BITS:,} regions and {(1 << CLASS_BITS) - 1} size classes fit"
+        )
+    tickets = [number | _class_bits(coverage, region_of_number[number]) for number in numbers.values()]
+    return RegionNames(
+        tuple(numbers), np.array(tickets, dtype=np.uint64), np.array(region_of_number), len(geography.regions)
+    )
+
+
+def _counted(coverage: Coverage) -> list[int]:
+    """Number the regions at or below the coarsest counted level; what is known of the country only counts nowhere."""
+    levels = coverage.geography.levels
+    counted = levels[levels.index(coverage.spec.level_names[0]) :]
+    return [i for i, region in enumerate(coverage.geography.regions) if region.level in counted]
+
+
+def _codes(coverage: Coverage, code_level: str | None) -> tuple[dict[str, int], list[str]]:
+    """Give each bare code the finest region that has it; list those of levels that share codes with a finer one."""
+    regions, levels = coverage.geography.regions, coverage.geography.levels
+    if code_level is not None and code_level not in levels:
+        raise UsageError(f"--code-level {code_level}: the levels are {', '.join(levels)}")
+    counted = [i for i in _counted(coverage) if code_level in (None, regions[i].level)]
+    by_code = {regions[i].code: i for i in counted}  # coarse to fine, so that the finer one stays
+    times = Counter(regions[i].code for i in counted)
+    sharing = {regions[i].level for i in counted if by_code[regions[i].code] != i}
+    doubtful = [code for code, i in by_code.items() if regions[i].level in sharing and times[code] == 1]
+    return by_code, doubtful
+
+
+def _class_bits(coverage: Coverage, region: int) -> int:
+    size_class = coverage.standings[coverage.geography.regions[region].place_id].size_class
+    if size_class is None:
+        return _LAST
+    return (coverage.spec.class_names.index(size_class) + 1) << NUMBER_BITS

@@ -1,0 +1,22 @@
+-- The store, schema version 1. Everything in it has noise or is public: no event, user, query or exact count.
+
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+
+-- The geography that the store was made with.
+CREATE TABLE regions (
+    number INTEGER NOT NULL, code TEXT NOT NULL, name TEXT NOT NULL, level TEXT NOT NULL, parent TEXT,
+    population BIGINT, land_area_km2 DOUBLE, latitude DOUBLE, longitude DOUBLE, place_id TEXT NOT NULL
+);
+
+-- The public list of cells, the same for every week.
+CREATE TABLE cells (cell INTEGER NOT NULL, place_id TEXT NOT NULL, category TEXT NOT NULL, sigma DOUBLE NOT NULL);
+
+-- The noisy counts of every week that was released, and the ledger entry that was committed with them.
+CREATE TABLE counts (week DATE NOT NULL, cell INTEGER NOT NULL, noisy BIGINT NOT NULL);
+
+CREATE TABLE ledger (
+    week DATE PRIMARY KEY, committed_at TEXT NOT NULL, epsilon DOUBLE NOT NULL, delta DOUBLE NOT NULL,
+    mechanism TEXT NOT NULL, cells INTEGER NOT NULL, checksum TEXT NOT NULL, spec TEXT NOT NULL,
+    geography TEXT NOT NULL, engine TEXT NOT NULL, program TEXT NOT NULL, missing_days TEXT NOT NULL,
+    classifier TEXT NOT NULL
+);

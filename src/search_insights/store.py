@@ -1,0 +1,222 @@
+"""The store: the only state. Noisy counts, the ledger, and the spec and geography that they belong to.
+
+One DuckDB file. A week's counts and its ledger entry are committed in one transaction, so that a crash at any moment
+leaves the week either there or not. DuckDB locks the file for one process; that lock is held from before the log is
+read until after the commit, so that no two processes can noise the same week.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from search_insights.cells import CellList
+from search_insights.coverage import Coverage
+from search_insights.errors import StoreError
+from search_insights.geography import Geography, Region, grow_geography
+from search_insights.ledger import LedgerEntry, checksum
+from search_insights.noise import Counts
+from search_insights.spec import Spec
+from search_insights.spec_file import parse_spec, spec_toml
+from search_insights.weeks import Week
+
+if TYPE_CHECKING:
+    import duckdb
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Store:
+    """An open store."""
+
+    connection: "duckdb.DuckDBPyConnection"
+    path: Path
+    coverage: Coverage
+
+    def entries(self) -> list[LedgerEntry]:
+        """Read the ledger, the oldest week first."""
+        rows = self.connection.execute("SELECT * FROM ledger ORDER BY week").fetchall()
+        return [LedgerEntry(*row) for row in rows]
+
+    def holds(self, week: Week) -> bool:
+        """Say whether a week was noised already."""
+        found = self.connection.execute("SELECT count(*) FROM ledger WHERE week = ?", [week.first_day]).fetchall()
+        return bool(found[0][0])
+
+    def commit_week(self, week: Week, noisy: Counts, entry: LedgerEntry) -> None:
+        """Make a week final: its noisy counts and its ledger entry, both or neither. There is no second time."""
+        if entry.week != week.first_day or entry.checksum != checksum(week.first_day, noisy):
+            raise StoreError(f"{self.path}: the ledger entry does not belong to the counts of week {week}")
+        given = {"cell": np.arange(noisy.size, dtype=np.int32), "noisy": noisy}
+        with _transaction(self.connection):
+            if self.holds(week):
+                raise StoreError(f"{self.path}: week {week} is there already; a week is noised once")
+            self.connection.register("given", given)
+            insert = "INSERT INTO counts SELECT CAST(? AS DATE), cell, noisy FROM given ORDER BY cell"
+            self.connection.execute(insert, [week.first_day])
+            marks = ", ".join("?" for _ in astuple(entry))
+            self.connection.execute(f"INSERT INTO ledger VALUES ({marks})", list(astuple(entry)))
+        self.connection.unregister("given")
+
+    def noisy_counts(self, week: Week) -> Counts:
+        """Read a week's noisy counts in the order of the cells."""
+        sql = "SELECT noisy FROM counts WHERE week = ? ORDER BY cell"
+        noisy: Counts = self.connection.execute(sql, [week.first_day]).fetchnumpy()["noisy"]
+        return noisy
+
+
+@contextmanager
+def _transaction(connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
+    connection.begin()
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
+
+
+@contextmanager
+def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
+    """Open a store for writing, or make it; refuse one that belongs to another spec or geography."""
+    if not path.parent.is_dir():
+        raise StoreError(f"{path}: no folder {path.parent}; make it first")
+    with _connect(path, read_only=False) as connection:
+        if _is_empty(connection):
+            _create(connection, coverage)
+        about = _about(connection, path)
+        mine, given = (about["spec_fingerprint"], about["geography_fingerprint"]), _fingerprints(coverage)
+        if mine != given:
+            raise _other_release(Store(connection, path, _coverage(connection, about, path)), coverage)
+        yield Store(connection, path, coverage)
+
+
+@contextmanager
+def open_store(path: Path) -> Iterator[Store]:
+    """Open an existing store for reading."""
+    if not path.is_file():
+        raise StoreError(f"{path}: no such store; 'search-insights anonymize' makes one")
+    with _connect(path, read_only=True) as connection:
+        if _is_empty(connection):
+            raise StoreError(f"{path}: the store is empty; 'search-insights anonymize' fills it")
+        yield Store(connection, path, _coverage(connection, _about(connection, path), path))
+
+
+def _connect(path: Path, read_only: bool) -> "duckdb.DuckDBPyConnection":
+    import duckdb
+
+    mask = os.umask(0o077)  # the store is for its owner; what is to be public gets published
+    try:
+        return duckdb.connect(str(path), read_only=read_only, config={"autoinstall_known_extensions": "false"})
+    except duckdb.Error as error:
+        if "lock" in str(error):
+            raise StoreError(f"{path}: another process is using this store; wait until it has finished") from None
+        raise StoreError(f"{path}: not a store of this program, or damaged, or not readable and writable") from None
+    finally:
+        os.umask(mask)
+
+
+def _is_empty(connection: "duckdb.DuckDBPyConnection") -> bool:
+    return not connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+
+
+def _create(connection: "duckdb.DuckDBPyConnection", coverage: Coverage) -> None:
+    about = {
+        "schema_version": str(SCHEMA_VERSION),
+        "spec": spec_toml(coverage.spec),
+        "geography_source": coverage.geography.source,
+        **dict(zip(("spec_fingerprint", "geography_fingerprint"), _fingerprints(coverage), strict=True)),
+    }
+    schema = (resources.files("search_insights") / "sql" / "store.sql").read_text(encoding="utf-8")
+    cells = CellList(coverage).cells
+    with _transaction(connection):
+        connection.execute(schema)
+        connection.executemany("INSERT INTO about VALUES (?, ?)", list(about.items()))
+        _insert(connection, "regions", [(i, *astuple(r)) for i, r in enumerate(coverage.geography.regions)])
+        _insert(connection, "cells", [(i, c.region.place_id, c.category, c.sigma) for i, c in enumerate(cells)])
+
+
+def _insert(connection: "duckdb.DuckDBPyConnection", table: str, rows: list[tuple[Any, ...]]) -> None:
+    """Insert many rows at once, column by column."""
+    columns = {f"c{i}": np.array(values, dtype=object) for i, values in enumerate(zip(*rows, strict=True))}
+    connection.register("given", columns)
+    connection.execute(f"INSERT INTO {table} SELECT * FROM given")
+    connection.unregister("given")
+
+
+def _about(connection: "duckdb.DuckDBPyConnection", path: Path) -> dict[str, str]:
+    import duckdb
+
+    try:
+        about = dict(connection.execute("SELECT key, value FROM about").fetchall())
+    except duckdb.Error:
+        raise StoreError(f"{path}: a DuckDB database, but not a store of this program") from None
+    version = about.get("schema_version", "none")
+    if version != str(SCHEMA_VERSION):
+        raise StoreError(f"{path}: made with schema version {version}; this program knows version {SCHEMA_VERSION}")
+    return about
+
+
+def _coverage(connection: "duckdb.DuckDBPyConnection", about: dict[str, str], path: Path) -> Coverage:
+    """Read back the spec and the geography that the store was made with."""
+    return Coverage(_spec(about, path), _geography(connection, about, path))
+
+
+def _fingerprints(coverage: Coverage) -> tuple[str, str]:
+    return coverage.spec.fingerprint, coverage.geography.fingerprint
+
+
+def _spec(about: dict[str, str], path: Path) -> Spec:
+    spec = parse_spec(about["spec"], f"{path} (spec)")
+    if spec.fingerprint != about["spec_fingerprint"]:
+        raise StoreError(f"{path}: the spec in the store is not the one that it was made with; restore a backup")
+    return spec
+
+
+def _geography(connection: "duckdb.DuckDBPyConnection", about: dict[str, str], path: Path) -> Geography:
+    rows = connection.execute("SELECT * EXCLUDE (number) FROM regions ORDER BY number").fetchall()
+    geography = grow_geography([Region(*row) for row in rows], about["geography_source"])
+    if geography.fingerprint != about["geography_fingerprint"]:
+        raise StoreError(f"{path}: the geography in the store is not the one that it was made with; restore a backup")
+    return geography
+
+
+def _other_release(store: Store, given: Coverage) -> StoreError:
+    """Say in what a store differs from what it was to be used with: releases are not mixed in one store."""
+    mine = store.coverage
+    if mine.spec.fingerprint != given.spec.fingerprint:
+        return StoreError(
+            f"{store.path}: the store was made with another spec: {_difference(mine.spec, given.spec)}; "
+            "use the same spec, or a new store"
+        )
+    old, new = (set(coverage.geography.regions) for coverage in (mine, given))
+    return StoreError(
+        f"{store.path}: the store was made with another geography ({mine.geography.source}): {len(new - old):,} "
+        f"regions are new or changed, {len(old - new):,} are gone or changed; use the same one, or a new store"
+    )
+
+
+def _difference(mine: Spec, given: Spec) -> str:
+    """List the keys in which two specs differ, with both values."""
+    old, new = (_flat(json.loads(spec.canonical())) for spec in (mine, given))
+    keys = [key for key in sorted(old | new) if old.get(key) != new.get(key)]
+    shown = [f"{key} is {old.get(key)} in the store, {new.get(key)} now" for key in keys[:3]]
+    return "; ".join(shown) + (f"; and {len(keys) - 3} more" if len(keys) > 3 else "")
+
+
+def _flat(value: Any, path: str = "") -> dict[str, Any]:
+    if isinstance(value, list):
+        value = dict(enumerate(value))
+    if not isinstance(value, dict):
+        return {path: value}
+    flat: dict[str, Any] = {}
+    for key, inner in value.items():
+        flat |= _flat(inner, f"{path}.{key}" if path else str(key))
+    return flat

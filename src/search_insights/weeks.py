@@ -1,0 +1,80 @@
+"""Weeks and days: calendar dates in the release's time zone, and the instants where they begin and end."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from search_insights.errors import UsageError
+from search_insights.spec import WEEKDAYS, Spec
+
+DAYS_OF_WEEK = 7
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Week:
+    """Seven calendar days of one time zone, named by the first of them."""
+
+    first_day: date
+    time_zone: str
+
+    def __str__(self) -> str:
+        return self.first_day.isoformat()
+
+    @property
+    def days(self) -> tuple[date, ...]:
+        """The seven days in order."""
+        return tuple(self.first_day + timedelta(days=i) for i in range(DAYS_OF_WEEK))
+
+    @property
+    def begin(self) -> datetime:
+        """The instant at which the week begins."""
+        return self.day_bounds(self.first_day)[0]
+
+    @property
+    def end(self) -> datetime:
+        """The instant at which the next week begins."""
+        return self.day_bounds(self.days[-1])[1]
+
+    def day_bounds(self, day: date) -> tuple[datetime, datetime]:
+        """Give the instants, in UTC, between which a day lies: from its midnight to the next, of 23 to 25 hours."""
+        zone = ZoneInfo(self.time_zone)
+        midnights = (datetime.combine(d, time(), zone) for d in (day, day + timedelta(days=1)))
+        begin, end = (midnight.astimezone(UTC) for midnight in midnights)
+        return begin, end
+
+    def is_over(self, now: datetime) -> bool:
+        """Say whether no event can fall into this week any more."""
+        return self.end <= now
+
+
+def parse_day(text: str, option: str) -> date:
+    """Read a date as it stands on the command line."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{option} {text}: expected a date such as 2021-03-08") from None
+
+
+def week_of(spec: Spec, first_day: date, option: str = "--week") -> Week:
+    """Make the week that begins on a day; refuse any other day of the week."""
+    weekday = WEEKDAYS[first_day.weekday()]
+    if weekday != spec.first_day_of_week:
+        back = (first_day.weekday() - WEEKDAYS.index(spec.first_day_of_week)) % DAYS_OF_WEEK
+        near = first_day - timedelta(days=back)
+        raise UsageError(
+            f"{option} {first_day} is a {weekday.capitalize()}; weeks begin on {spec.first_day_of_week.capitalize()}: "
+            f"use {near} for the week that holds it"
+        )
+    return Week(first_day, spec.time_zone)
+
+
+def weeks_between(spec: Spec, first: date, last: date) -> Iterator[Week]:
+    """List the weeks from the one that begins on `first` to the one that begins on `last`."""
+    if last < first:
+        raise UsageError(f"--to {last} lies before --from {first}")
+    week_of(spec, last, "--to")
+    day = week_of(spec, first, "--from").first_day
+    while day <= last:
+        yield Week(day, spec.time_zone)
+        day += timedelta(days=DAYS_OF_WEEK)

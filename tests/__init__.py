@@ -1,0 +1,1 @@
+"""The tests; each is named after the promise that it keeps."""

@@ -1,0 +1,58 @@
+"""What the tests share: the releases they speak of, and the program as a user runs it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from search_insights.cli import main
+from search_insights.coverage import Coverage
+from search_insights.geography import Geography, load_geography
+from search_insights.spec import Spec
+from search_insights.spec_file import load_spec
+from tests.other_country import other_geography, other_spec
+
+# No deadline: whether a test passes does not depend on how busy the machine is.
+settings.register_profile("steady", deadline=None, max_examples=50)
+settings.load_profile("steady")
+
+
+@pytest.fixture(scope="session")
+def paper() -> Spec:
+    """The packaged release."""
+    return load_spec()
+
+
+@pytest.fixture(scope="session")
+def us() -> Geography:
+    """The packaged United States."""
+    return load_geography()
+
+
+@pytest.fixture(scope="session")
+def us_coverage(paper: Spec, us: Geography) -> Coverage:
+    """The packaged release of the packaged United States."""
+    return Coverage(paper, us)
+
+
+@pytest.fixture(scope="session")
+def other_coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
+    """The release of Qazaria."""
+    return Coverage(other_spec(), load_geography(other_geography(tmp_path_factory.mktemp("qazaria"))))
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run the program with these arguments; gives its exit code, what it printed, and what it told the operator."""
+
+    def run_with(*arguments: str | Path) -> tuple[int, str, str]:
+        capsys.readouterr()
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as ended:  # --help and --version
+            code = int(ended.code or 0)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run_with

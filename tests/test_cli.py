@@ -1,0 +1,268 @@
+"""Promises about the command line: errors in one line, exit codes to rely on, help that helps, a quick start."""
+
+import argparse
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from search_insights import errors
+from search_insights.cli import COMMANDS, command_module
+
+Run = Callable[..., tuple[int, str, str]]
+
+PROGRAM = Path(sysconfig.get_path("scripts")) / "search-insights"
+# What takes long to import; `--help` must not wait for it.
+HEAVY = ("duckdb", "numpy", "scipy", "dp_accounting", "opendp", "altair", "pyspark")
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Output is buffered, as it is for users who did not ask otherwise."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+
+
+def raising(error: BaseException) -> Callable[[argparse.Namespace], int]:
+    def run(args: argparse.Namespace) -> int:
+        raise error
+
+    return run
+
+
+def assert_one_line(err: str) -> None:
+    assert err.startswith("search-insights: ")
+    assert err.count("\n") == 1
+    assert err.endswith("\n")
+    assert "Traceback" not in err
+
+
+# Slips on the command line
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("region", "regions"), ("privcy", "privacy"), ("importus", "import-us")])
+def test_an_unknown_command_suggests_the_near_one(run: Run, typed: str, meant: str) -> None:
+    """A slip of the finger is answered with the command that was meant."""
+    code, out, err = run(typed, "x")
+    assert (code, out) == (2, "")
+    assert_one_line(err)
+    assert f"no command {typed!r}; did you mean {meant!r}?" in err
+
+
+def test_an_unknown_command_like_no_other_lists_them_all(run: Run) -> None:
+    """Where nothing is near, the commands are named."""
+    code, _, err = run("zzz")
+    assert code == 2
+    assert_one_line(err)
+    assert f"the commands are {', '.join(COMMANDS)}" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["regions", "x", "--nonsense"], "unrecognized arguments: --nonsense"),
+        (["regions"], "the following arguments are required: TEXT"),
+        (["regions", "x", "--spec"], "argument --spec: expected one argument"),
+        (["regions", "x", "y"], "unrecognized arguments: y"),
+        (["regions", "x", "--js"], "unrecognized arguments: --js"),
+        (["--nonsense", "regions", "x"], "unrecognized arguments: --nonsense"),
+        (["--debug-not"], "arguments are required: COMMAND"),
+    ],
+)
+def test_a_wrong_option_is_one_line_and_exit_code_2(run: Run, arguments: list[str], words: str) -> None:
+    """The line says what is wrong and where help is; abbreviations are not guessed."""
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert_one_line(err)
+    assert words in err
+    assert "--help'" in err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["regions", "x", "--spec", "absent.toml"], ["regions", "x", "--geography", "absent.csv"]]
+)
+def test_bad_input_is_one_line_and_exit_code_2(run: Run, arguments: list[str]) -> None:
+    """What was given cannot be used: the line names it."""
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert_one_line(err)
+    assert arguments[-1] in err
+
+
+# Errors and exit codes
+
+
+ERRORS = [
+    (thing, 1 if issubclass(thing, errors.CheckFailed) else 2)
+    for thing in vars(errors).values()
+    if isinstance(thing, type) and issubclass(thing, errors.SearchInsightsError)
+]
+
+
+@pytest.mark.parametrize(("error", "exit_code"), ERRORS)
+def test_every_error_of_the_tree_has_its_exit_code(
+    run: Run, monkeypatch: pytest.MonkeyPatch, error: type[errors.SearchInsightsError], exit_code: int
+) -> None:
+    """2 for bad input, 1 for a check that failed, always with the message on one line."""
+    instance = errors.SpecError("a", "b", "c\nd") if error is errors.SpecError else error("two\nlines")
+    monkeypatch.setattr(command_module("privacy"), "run", raising(instance))
+    code, _, err = run("privacy")
+    assert code == exit_code
+    assert_one_line(err)
+    assert "two lines" in err or "expected b, got c d" in err
+
+
+def test_the_tree_of_errors_is_written_at_the_top_of_its_module() -> None:
+    """Whoever opens the module sees every error there is."""
+    drawn = errors.__doc__ or ""
+    assert [error.__name__ for error, _ in ERRORS if error.__name__ not in drawn] == []
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_debug_shows_the_traceback_and_keeps_the_exit_code(run: Run, place: str) -> None:
+    """Whoever asks for it sees where an error arose; scripts see the same exit code."""
+    command = ["regions", "x", "--spec", "absent.toml"]
+    code, _, err = run(*(["--debug", *command] if place == "before" else [*command, "--debug"]))
+    assert code == 2
+    assert "Traceback (most recent call last)" in err
+    assert "cannot read the spec" in err
+
+
+SECRET = "user 4711 searched for a clinic"
+
+
+def secret_error() -> Exception:
+    error = RuntimeError(SECRET)
+    error.__cause__ = ValueError(SECRET)
+    error.add_note(SECRET)
+    return error
+
+
+def test_a_fault_shows_only_its_kind(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text of an unexpected error could hold a value of the search log, so it is not shown."""
+    monkeypatch.setattr(command_module("privacy"), "run", raising(secret_error()))
+    code, out, err = run("privacy")
+    assert code == 3
+    assert_one_line(err)
+    assert "RuntimeError" in err
+    assert "4711" not in out + err
+
+
+def test_debug_shows_where_a_fault_arose(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The operator who asks for it sees the fault in full, with the same exit code."""
+    monkeypatch.setattr(command_module("privacy"), "run", raising(secret_error()))
+    code, out, err = run("privacy", "--debug")
+    assert (code, out) == (3, "")
+    assert "Traceback" in err
+    assert SECRET in err
+
+
+def test_an_interruption_is_one_line_and_exit_code_130(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C is no fault: 128 plus the signal's number, as shells expect."""
+    monkeypatch.setattr(command_module("privacy"), "run", raising(KeyboardInterrupt()))
+    code, out, err = run("privacy")
+    assert (code, out) == (130, "")
+    assert_one_line(err)
+
+
+@pytest.mark.usefixtures("environment")
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    """`search-insights regions a --json | head -1` is quiet and succeeds."""
+    with subprocess.Popen(
+        [PROGRAM, "regions", "a", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as program:
+        assert program.stdout is not None
+        assert program.stderr is not None
+        assert program.stdout.readline() == "[\n"
+        program.stdout.close()
+        assert program.stderr.read() == ""
+        assert program.wait() == 0
+
+
+@pytest.mark.usefixtures("environment")
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["regions", "--help"], ["--version"]])
+def test_help_for_a_reader_that_is_gone_is_quiet(arguments: list[str]) -> None:
+    """Short output meets a closed pipe only when it is flushed; that is quiet too."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run([PROGRAM, *arguments], stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+# Help
+
+
+def test_no_arguments_give_the_help(run: Run) -> None:
+    """Whoever types only the name sees what there is."""
+    assert run() == run("--help")
+    code, out, err = run()
+    assert (code, err) == (0, "")
+    assert out.startswith("usage: search-insights")
+
+
+def test_the_help_names_every_command_with_its_line(run: Run) -> None:
+    """All commands are on the first page, each with what it does."""
+    _, out, _ = run("--help")
+    words = " ".join(out.split())
+    assert [name for name in COMMANDS if f"{name} {command_module(name).HELP}" not in words] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_every_command_has_an_example(run: Run, name: str) -> None:
+    """Each command shows how it is called, what it is for, and its options."""
+    code, out, err = run(name, "--help")
+    assert (code, err) == (0, "")
+    assert f"usage: search-insights {name}" in out
+    assert f"\nexample:\n  search-insights {name}" in out
+    assert "--debug" in out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_a_module_of_one_form(name: str) -> None:
+    """A module of `commands` has its help, an example, its options, and what runs it."""
+    module = command_module(name)
+    assert module.__doc__
+    assert isinstance(module.HELP, str)
+    assert module.HELP
+    assert all(line.startswith(("search-insights ", "  ")) for line in module.EXAMPLE.splitlines())
+    assert callable(module.add_arguments)
+    assert callable(module.run)
+
+
+def test_the_version_is_the_packages(run: Run) -> None:
+    """What --version prints is what was installed."""
+    assert run("--version") == (0, f"search-insights {metadata.version('search-insights')}\n", "")
+
+
+# A quick start
+
+
+def loaded_by(code: str) -> set[str]:
+    """Run code in a fresh interpreter and say which heavy packages it loaded."""
+    report = f"import sys\n{code}\nsys.stderr.write(','.join(m for m in {HEAVY!r} if m in sys.modules))"
+    ended = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True)
+    return set(filter(None, ended.stderr.split(",")))
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    """Whoever imports the package pays for what is used, not for what there is."""
+    assert loaded_by("import search_insights") == set()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["regions", "--help"], ["regoins"]], ids=" ".join)
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    """Help and slips are answered at once."""
+    code = f"from search_insights.cli import main\ntry:\n    main({arguments!r})\nexcept SystemExit:\n    pass"
+    if arguments == ["regoins"]:
+        code = f"import io\nsys.stderr = io.StringIO()\n{code}\nsys.stderr = sys.__stderr__"
+    assert loaded_by(code) == set()
+
+
+def test_the_check_for_heavy_packages_sees_them() -> None:
+    """The two tests above can fail."""
+    assert loaded_by("import duckdb") >= {"duckdb"}

@@ -1,0 +1,140 @@
+"""The noise that the program writes has the sigmas of the spec, and nothing else."""
+
+import math
+from datetime import date
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import stats
+
+from search_insights.anonymize import anonymize
+from search_insights.cells import CellList
+from search_insights.coverage import Coverage
+from search_insights.geography import Region, grow_geography
+from search_insights.log import LogSource
+from search_insights.noise import add_noise
+from search_insights.spec import Spec
+from search_insights.store import open_store
+from search_insights.weeks import Week
+
+Residues = dict[tuple[str, str | None, str], npt.NDArray[np.float64]]
+
+# Enough cells of each kind that a sigma off by 10 % is told apart from the right one with near certainty.
+REGIONS = 5000
+WEEKS = (date(2021, 3, 8), date(2021, 3, 15))
+# For each of 24 kinds of cell, two-sided: false alarms of the whole test stay under 1e-6.
+FALSE_ALARM = 1e-6 / 24
+
+
+def wide_country(spec: Spec) -> Coverage:
+    """Make a country with as many states, and counties and postal codes of each class, as REGIONS says."""
+    regions = [Region("W", "Wide", "country", None, None, 1e9, None, None, "W")]
+    for i in range(REGIONS):
+        regions.append(Region(f"S{i}", "State", "state", "W", None, 1e3, None, None, f"S{i}"))
+        for size_class, people in (("small", 10), ("medium", 200_000), ("large", 900_000)):
+            county = Region(
+                f"C{size_class}{i}", "County", "county", f"S{i}", people, 1e3, None, None, f"C{size_class}{i}"
+            )
+            regions += [
+                county,
+                Region(f"Z{county.code}", "Zip", "postal_code", county.code, None, 9, None, None, f"Z{county.code}"),
+            ]
+    return Coverage(spec, grow_geography(regions, "wide country"))
+
+
+@pytest.fixture(scope="module")
+def residues(paper: Spec, tmp_path_factory: pytest.TempPathFactory) -> Residues:
+    """Anonymize two weeks in which one user searches once a day; give what was stored less the exact counts."""
+    folder = tmp_path_factory.mktemp("noise")
+    with duckdb.connect() as connection:
+        connection.execute(f"""
+            COPY (SELECT 1 AS user_id, TIMESTAMP '2021-03-08 12:00:00' + to_days(d::INTEGER) AS timestamp,
+                         'S0' AS region, 'A1' AS category FROM range(14) t(d))
+            TO '{folder}/log.parquet'""")
+    coverage = wide_country(paper)
+    weeks = [Week(day, paper.time_zone) for day in WEEKS]
+    anonymize(LogSource((f"{folder}/log.parquet",)), folder / "store.db", weeks, coverage)
+    cells = CellList(coverage).cells
+    exact = np.array([7 * (c.region.code == "S0" and c.category in ("A0", "A1")) for c in cells])
+    kinds = [(c.region.level, coverage.standings[c.region.place_id].size_class, c.category) for c in cells]
+    with open_store(Path(folder / "store.db")) as store:
+        noise = np.stack([store.noisy_counts(week) - exact for week in weeks])
+    order = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
+    numbers = np.array([order[kind] for kind in kinds])
+    return {kind: noise[:, numbers == i].astype(float) for kind, i in order.items()}
+
+
+def accepted(sample: npt.NDArray[np.float64], sigma: float) -> bool:
+    """Test two-sided whether a sample has mean 0 and this sigma."""
+    low, high = stats.chi2.interval(1 - FALSE_ALARM, df=sample.size)
+    return bool(low < np.square(sample).sum() / sigma**2 < high)
+
+
+def test_each_kind_of_cell_gets_the_sigma_of_the_spec(residues: Residues, paper: Spec) -> None:
+    """Per level, class and category, stored noise has the spec's sigma, told apart from 10 % less or more."""
+    assert set(residues) == {(s.level, s.size_class, s.category) for s in paper.sigmas}
+    for (level, size_class, category), sample in residues.items():
+        sigma = paper.sigma(level, size_class, category)
+        assert accepted(sample, sigma), (level, size_class, category)
+        assert not accepted(sample, 0.9 * sigma), (level, size_class, category)
+        assert not accepted(sample, 1.1 * sigma), (level, size_class, category)
+
+
+def test_noise_is_centred_and_independent_across_weeks_and_cells(
+    residues: Residues,
+) -> None:
+    """The mean is 0, and neither the two weeks nor neighbouring cells have anything in common (each at 1e-7)."""
+    limit = float(stats.norm.isf(1e-8))
+    for kind, sample in residues.items():
+        spread = sample.std()
+        assert abs(sample.mean()) < limit * spread / math.sqrt(sample.size), kind
+        for one, other in ((sample[0], sample[1]), (sample[0][1:], sample[0][:-1])):
+            assert abs(np.corrcoef(one, other)[0, 1]) < limit / math.sqrt(one.size), kind
+
+
+def test_the_shape_is_the_discrete_gaussian() -> None:
+    """At a small sigma, where it shows, each integer comes as often as it should (chi-square, 1e-7)."""
+    sigma, n = 0.7, 40_000
+    sample = add_noise(np.zeros(n, dtype=np.int64), np.full(n, sigma))
+    support = np.arange(-2, 3)
+    weights = np.exp(-np.square(np.arange(-40, 41)) / (2 * sigma**2))
+    shares = np.exp(-np.square(support) / (2 * sigma**2)) / weights.sum()
+    seen = np.array([(sample == k).sum() for k in support])
+    rest_seen, rest_share = n - seen.sum(), 1 - shares.sum()
+    observed, expected = [*seen, rest_seen], [*(n * shares), n * rest_share]
+    assert stats.chisquare(observed, expected).pvalue > 1e-7
+    rounded = np.array([stats.norm.cdf((k + 0.5) / sigma) - stats.norm.cdf((k - 0.5) / sigma) for k in support])
+    rounded_expected = [*(n * rounded), n * (1 - rounded.sum())]
+    assert stats.chisquare(observed, rounded_expected).pvalue < 1e-7, "a rounded continuous Gaussian is noticed"
+
+
+def test_noise_is_whole_numbers_added_to_the_count() -> None:
+    """Counts stay integers, keep their place, and may become negative."""
+    counts = np.array([0, 10**12, -(10**12)], dtype=np.int64)
+    noisy = add_noise(counts, np.array([1.0, 2.0, 3.0]))
+    assert noisy.dtype == np.int64
+    assert np.abs(noisy - counts).max() < 100
+    many = add_noise(np.zeros(500, dtype=np.int64), np.full(500, 20.0))
+    assert many.min() < 0 < many.max()
+
+
+def test_no_two_draws_are_alike() -> None:
+    """There is no seed: the same counts are noised differently each time, also after seeding every generator."""
+    import random
+
+    counts, sigmas = np.zeros(200, dtype=np.int64), np.full(200, 50.0)
+    draws = []
+    for _ in range(2):
+        random.seed(7)
+        np.random.seed(7)
+        draws.append(add_noise(counts, sigmas))
+    assert (draws[0] != draws[1]).any()
+
+
+def test_every_count_needs_a_sigma() -> None:
+    """Counts and sigmas of different number are refused, not stretched to fit."""
+    with pytest.raises(ValueError, match="2 counts, but 1 sigmas"):
+        add_noise(np.zeros(2, dtype=np.int64), np.ones(1))

@@ -1,0 +1,106 @@
+"""Promises about the project itself: the package is whole, the code keeps its rules, the README keeps up."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from search_insights.cli import COMMANDS
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "search_insights"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+MOST_LINES = 400
+
+
+def name_of(module: Path) -> str:
+    return module.relative_to(PACKAGE).as_posix()
+
+
+def pip(*arguments: str | Path) -> None:
+    """Run pip without the network."""
+    environment = os.environ | {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    subprocess.run([sys.executable, "-m", "pip", "--quiet", *arguments], check=True, env=environment, cwd=ROOT)
+
+
+# The built package
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build what users install."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ".")
+    [built] = folder.glob("*.whl")
+    return built
+
+
+def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
+    """Specs, data and SQL travel with the code, each byte for byte."""
+    files = [path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert {path.suffix for path in files} >= {".py", ".toml", ".parquet"}
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name: archive.read(name) for name in archive.namelist() if name.startswith("search_insights/")}
+    assert packed == {path.relative_to(PACKAGE.parent).as_posix(): path.read_bytes() for path in files}
+
+
+def test_the_wheel_says_that_it_is_typed(wheel: Path) -> None:
+    """The classifier is true: type checkers of users find the types."""
+    with zipfile.ZipFile(wheel) as archive:
+        assert "search_insights/py.typed" in archive.namelist()
+
+
+def test_the_wheel_works_where_it_is_installed(wheel: Path, tmp_path: Path) -> None:
+    """The default spec and geography load from an installed copy, far from the repository."""
+    site = tmp_path / "site"
+    pip("install", "--no-deps", "--target", site, wheel)
+    code = (
+        "import search_insights, search_insights.spec_file as s, search_insights.geography as g\n"
+        "print(search_insights.__file__)\nprint(s.load_spec().name)\nprint(len(g.load_geography().regions) > 30_000)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(site)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ended.stdout.splitlines() == [str(site / "search_insights" / "__init__.py"), "vaccination-v1", "True"]
+
+
+# The code
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_no_check_is_an_assert(module: Path) -> None:
+    """`python -O` removes asserts, so no check of the program is one."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    assert [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assert)] == []
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_every_module_says_what_it_is_for(module: Path) -> None:
+    """A reader learns from its first line what a module does."""
+    assert ast.get_docstring(ast.parse(module.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_no_module_is_longer_than_one_idea(module: Path) -> None:
+    """A module that grows over 400 lines holds more than one idea."""
+    assert len(module.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+# The README
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_readme_mentions_every_command(command: str) -> None:
+    """A command that nobody is told of is not there."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert re.search(rf"search-insights {re.escape(command)}\b|`{re.escape(command)}\b", readme)
