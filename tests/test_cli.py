@@ -184,9 +184,9 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
 
 
 @pytest.mark.usefixtures("environment")
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["regions", "--help"], ["--version"]])
-def test_help_for_a_reader_that_is_gone_is_quiet(arguments: list[str]) -> None:
-    """Short output meets a closed pipe only when it is flushed; that is quiet too."""
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"], ["regions", "--help"], ["regions", "94103"]])
+def test_short_output_for_a_reader_that_is_gone_is_quiet(arguments: list[str]) -> None:
+    """What fits a buffer meets a closed pipe only when it is flushed; that is quiet too."""
     reading, writing = os.pipe()
     os.close(reading)
     ended = subprocess.run([PROGRAM, *arguments], stdout=writing, stderr=subprocess.PIPE, text=True, check=False)

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from search_insights.errors import GeographyError
@@ -109,6 +109,18 @@ def test_names_arrive_as_they_were_written(tmp_path: Path, write: object) -> Non
     assert {r.place_id: r.name for r in geography.regions} == {row[8]: row[1] for row in OTHER_REGIONS}
 
 
+@pytest.mark.parametrize("name", ["نی\u200cریز", "ක්\u200dෂ"])
+def test_names_may_hold_the_joiners_that_their_script_needs(tmp_path: Path, name: str) -> None:
+    """Persian, Nepali or Sinhala names cannot be spelt without them."""
+    assert load(tmp_path, edit(1, name=name)).regions[1].name == name
+
+
+def test_places_at_the_pole_and_on_the_date_line_are_places(tmp_path: Path) -> None:
+    """The ends of both ranges belong to them."""
+    places = [load(tmp_path, edit(1, latitude=90 * s, longitude=180 * s)).regions[1] for s in (1, -1)]
+    assert [(p.latitude, p.longitude) for p in places] == [(90.0, 180.0), (-90.0, -180.0)]
+
+
 def test_names_in_single_quotes_keep_them_all(tmp_path: Path) -> None:
     """Only the double quote is a quote of CSV, also where every name begins and ends with another one."""
     rows = [(*row[:1], f"'{row[1]}'", *row[2:]) for row in SMALL]
@@ -127,6 +139,7 @@ def test_parquet_and_csv_of_the_same_rows_are_the_same_table(tmp_path: Path) -> 
     assert re.fullmatch("[0-9a-f]{64}", from_csv.fingerprint)
 
 
+@settings(max_examples=15)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(tmp_path_factory: pytest.TempPathFactory, chance: random.Random) -> None:
     """Any order of the rows gives the same regions in the same order, and the same fingerprint."""

@@ -1,6 +1,7 @@
 """Promises about `search-insights regions`: the right region, its class, and whether and why it is reported."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,6 +68,13 @@ def test_01001_is_a_county_of_alabama_and_a_postal_code_of_massachusetts(run: Ru
         ("geoId/01001", "Alabama (US-AL)"),
         ("zip/01001", "Massachusetts (US-MA)"),
     ]
+
+
+def test_a_code_is_not_followed_by_what_only_looks_like_it(run: Run, us: Geography) -> None:
+    """`US` is the country, though more than twenty names hold these letters."""
+    assert len(us.find("US")) > 20
+    _, out, err = run("regions", "US")
+    assert ([card["place id"] for card in cards(out)], err) == (["country/USA"], "")
 
 
 def test_the_country_is_said_to_be_a_sum(run: Run) -> None:
@@ -137,6 +145,18 @@ def test_another_country_answers_in_its_own_words(run: Run, qazaria: list[str]) 
     assert card["size class"] == "rural, as O'Hara'; DROP TABLE regions; -- (population 9,999)"
     assert card["population"] == "not known"
     assert card["reported"] == "no: X3: parish regions of size class rural are not reported"
+
+
+def test_several_matches_are_a_list(run: Run, qazaria: list[str]) -> None:
+    """A line each under a header: code, name, level, what it lies in (nothing for the country), class, reported."""
+    code, out, err = run("regions", "a", *qazaria)
+    assert (code, err) == (0, "")
+    header, *lines = [re.split(r" {2,}", line) for line in out.splitlines()]
+    assert header == ["code", "name", "level", "lies in", "class", "reported"]
+    assert ["QZ", "Qazaria", "nation", "yes"] in lines
+    assert ["03", "=SUM(A1)", "province", "Qazaria", "yes"] in lines
+    assert ["0211", "Least Area", "commune", "東町", "urban", "yes"] in lines
+    assert ["p08", "Unmeasured", "parish", "Least Area", "urban", "no: its land area is not known"] in lines
 
 
 def test_an_unknown_area_is_said_to_be_unknown(run: Run, qazaria: list[str]) -> None:

@@ -386,6 +386,11 @@ WRONG: dict[str, tuple[str, str, str, str, str]] = {
         'sum_of = ["A2"]', 'sum_of = ["A2", "A2"]', "trend 'C2'.sum_of", "each only once", "'A2' twice",
     ),
     "trend of nothing": ('sum_of = ["A2"]', "sum_of = []", "trend 'C2'.sum_of", "at least one category", "none"),
+    "category ids that differ in case": ('id = "A2"', 'id = "a1"', "category", "each only once", "'a1' twice"),
+    "columns that differ in case": (
+        'column = "sni_safety_side_effects"', 'column = "SNI_vaccination_intent"',
+        "trend.column", "each only once", "'SNI_vaccination_intent' twice",
+    ),
     "category id twice": ('id = "A2"', 'id = "A1"', "category", "each only once", "'A1' twice"),
     "category name that is an id": ('name = "any"', 'name = "A3"', "category", "each only once", "'A3' twice"),
     "trend id twice": ('id = "C2"', 'id = "C1"', "trend.id", "each only once", "'C1' twice"),
@@ -427,6 +432,15 @@ WRONG: dict[str, tuple[str, str, str, str, str]] = {
     "text for date": (
         "first_week = 2021-01-04", 'first_week = "2021-01-04"',
         "sparsity.first_week", "a date such as 2021-01-04", "'2021-01-04'",
+    ),
+    "title of two lines": (
+        'title = "COVID-19 Vaccination Search Insights"', 'title = "a\\nb"', "title", "text on one line", r"'a\nb'",
+    ),
+    "empty title": (
+        'title = "COVID-19 Vaccination Search Insights"', 'title = " "', "title", "text on one line", "' '",
+    ),
+    "trend title with a control": (
+        'title = "Vaccination intent"', 'title = "a\\u001bb"', "trend 'C1'.title", "text on one line", r"'a\x1bb'",
     ),
     "name that leaves the folder": ('name = "vaccination-v1"', 'name = "../x"', "name", "a word of letters", "'../x'"),
     "name with a space": ('name = "vaccination-v1"', 'name = "a b"', "name", "a word of letters", "'a b'"),

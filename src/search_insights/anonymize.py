@@ -45,6 +45,7 @@ def anonymize(
     progress: Callable[[str], None] = lambda text: None,
 ) -> list[WeekDone]:
     """Bound, count, noise and commit weeks of a log, each whole or not at all."""
+    weeks = sorted(set(weeks))
     require_promise(coverage.spec)
     _require_over(weeks, datetime.now(UTC))
     names = region_names(coverage, source.code_level)

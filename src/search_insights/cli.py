@@ -19,7 +19,15 @@ from search_insights.console import note
 from search_insights.errors import SearchInsightsError, UsageError
 
 # In the order of the data's way. Each name is a module of `commands` with HELP, EXAMPLE, add_arguments and run.
-COMMANDS = ("demo", "anonymize", "ledger", "privacy", "regions", "import-us")
+COMMANDS = (
+    "demo",
+    "anonymize",
+    "publish",
+    "ledger",
+    "privacy",
+    "regions",
+    "import-us",
+)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -95,7 +95,7 @@ def _require_few_left_out(left_out: LeftOut, week: Week, tolerance: Tolerance) -
         other = "; --other-weeks if the files are meant to hold other weeks too" if left_out.outside else ""
         raise LogError(
             f"week {week}: {counted:,} of {left_out.rows:,} rows cannot be used ({left_out.words()}), more than "
-            f"{tolerance.max_left_out:.0%}; mend the log, or allow more with --max-left-out{other}"
+            f"{100 * tolerance.max_left_out:g}%; mend the log, or allow more with --max-left-out{other}"
         )
 
 

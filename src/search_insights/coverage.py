@@ -81,9 +81,9 @@ class Coverage:
             return f"level {region.level} is not counted; its searches count at the levels above"
         if (region.level, size_class) not in spec.reported_groups:
             return f"X3: {region.level} regions of size class {size_class} are not reported"
-        if region.land_area_km2 is None and spec.min_area_km2 > 0:
-            return "its land area is not known"
-        if (region.land_area_km2 or 0.0) < spec.min_area_km2:
+        if region.land_area_km2 is None:
+            return "its land area is not known" if spec.min_area_km2 > 0 else None
+        if region.land_area_km2 < spec.min_area_km2:
             return f"its land area is under {spec.min_area_km2:g} km2"
         return None
 

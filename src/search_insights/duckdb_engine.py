@@ -15,6 +15,7 @@ import numpy as np
 
 from search_insights.bounding import bounding_sql, category_words, events_sql, sums_sql
 from search_insights.engine import Contributions, LeftOut
+from search_insights.errors import InputError, UsageError
 from search_insights.log import LogSource, SearchLog, literal, open_log, unreadable
 from search_insights.region_names import RegionNames
 from search_insights.spec import Spec
@@ -43,16 +44,19 @@ def open_duckdb_engine(
 def _connect(spill: str, memory: str) -> "duckdb.DuckDBPyConnection":
     import duckdb
 
-    return duckdb.connect(
-        ":memory:",
-        config={
-            "temp_directory": spill,
-            "temp_file_encryption": "true",
-            "memory_limit": memory,
-            "preserve_insertion_order": "false",
-            "autoinstall_known_extensions": "false",
-        },
-    )
+    try:
+        return duckdb.connect(
+            ":memory:",
+            config={
+                "temp_directory": spill,
+                "temp_file_encryption": "true",
+                "memory_limit": memory,
+                "preserve_insertion_order": "false",
+                "autoinstall_known_extensions": "false",
+            },
+        )
+    except duckdb.ParserException:
+        raise UsageError(f"--memory {memory}: expected a size such as 500MB or 2GB") from None
 
 
 def register_names(connection: "duckdb.DuckDBPyConnection", names: RegionNames) -> None:
@@ -98,7 +102,8 @@ class DuckDbEngine:
         of_week = self.log.between(begin, end)
         files = self._run(f"SELECT file, count(*) FROM log WHERE {of_week} GROUP BY file").fetchall()
         if not files:
-            return LeftOut()
+            no_time = self._number("SELECT count(*) FROM log WHERE timestamp IS NULL")
+            return LeftOut(rows=no_time, outside=no_time)
         listed = ", ".join(literal(file) for file, _ in files)
         in_files = self._number(f"SELECT count(*) FROM log WHERE file IN ({listed})")
         asked = self._number(
@@ -119,9 +124,11 @@ class DuckDbEngine:
         try:
             return self.connection.execute(sql)
         except duckdb.OutOfMemoryException:
-            raise MemoryError from None
+            raise InputError("a day's work does not fit into memory and the temporary folder; raise --memory") from None
         except duckdb.Error:
             raise unreadable(self.connection, self.log.source) from None
+        except RuntimeError:  # so DuckDB says that the operator has interrupted it
+            raise KeyboardInterrupt from None
 
     def _number(self, sql: str) -> int:
         (row,) = self._run(sql).fetchall()

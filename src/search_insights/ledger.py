@@ -1,7 +1,7 @@
-"""The ledger's records: what was spent on which week, when, and how.
+"""The records that the store keeps: what was spent on which week, when and how, and what a release fixed.
 
-A record is written once, together with the counts that it speaks of, and never changed. The meaning of an existing
-field must not change either: a new meaning is a new field, and a new version of the store's schema.
+A ledger entry is written once, together with the counts that it speaks of. No record is ever changed. The meaning of
+an existing field must not change either: a new meaning is a new field, and a new version of the store's schema.
 """
 
 import hashlib
@@ -40,6 +40,36 @@ class LedgerEntry:
     program: str
     missing_days: str
     classifier: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingRecord:
+    """The scaling factor, the weeks of the release that fixed it, and when (UTC)."""
+
+    factor: float
+    first_week: date
+    last_week: date
+    weeks: int
+    fixed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class SparsityRecord:
+    """The regions (place_ids) removed for sparsity, the weeks of the release that decided it, and when (UTC)."""
+
+    first_week: date
+    last_week: date
+    removed: list[str]
+    fixed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectionRecord:
+    """A change of values that had been published: when (UTC), how many, and the publisher's reason."""
+
+    recorded_at: str
+    changed_values: int
+    reason: str
 
 
 def checksum(week: date, noisy: Counts) -> str:

@@ -84,7 +84,8 @@ def find_files(patterns: Sequence[str]) -> tuple[str, ...]:
     for pattern in patterns:
         matches = _expand(pattern)
         if not matches:
-            raise LogError(f"{pattern}: no such file; give Parquet or CSV files, folders of them, or globs")
+            what = "a folder without log files" if Path(pattern).is_dir() else "no such file"
+            raise LogError(f"{pattern}: {what}; give Parquet or CSV files, folders of them, or globs")
         found.update(matches)
     formats = {_format(file) for file in found}
     if len(formats) > 1:
@@ -93,13 +94,17 @@ def find_files(patterns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _expand(pattern: str) -> list[str]:
-    path = Path(pattern)
+    if Path(pattern).exists():
+        return _files_at(pattern)
+    matches = glob.glob(pattern, recursive=True)  # noqa: PTH207 - a pattern may be absolute
+    return [file for name in matches for file in _files_at(name)]
+
+
+def _files_at(name: str) -> list[str]:
+    path = Path(name)
     if path.is_dir():
         return [str(p) for p in path.rglob("*") if p.is_file() and p.name.lower().endswith(_PARQUET + _CSV)]
-    if path.is_file():
-        return [pattern]
-    matches = glob.glob(pattern, recursive=True)  # noqa: PTH207 - a pattern may be absolute
-    return [name for name in matches if Path(name).is_file()]
+    return [name]
 
 
 def _format(file: str) -> str:
@@ -115,12 +120,12 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
     """Check a log's files and columns and open it as the view `log`: user_id, timestamp, region, category, file."""
     files = find_files(source.patterns)
     zone = source.naive_zone or release_zone
-    _require_zone(zone)
+    _set_zone(connection, zone)
     reader = _reader(files)
-    types = _column_types(connection, reader, source)
+    types = _column_types(connection, files, source)
     topic = _topic_column(source, types)
     _check_types(source, types)
-    _quietly(connection, f"SET TimeZone = {literal(zone)}", source)  # for times that are text
+    _require_in_each_file(connection, files, source)
     time = identifier(source.column("timestamp"))
     time_type = types[source.column("timestamp")]
     if time_type == "VARCHAR":
@@ -135,24 +140,43 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
 
 
 def _reader(files: Sequence[str]) -> str:
-    """Write the table function that reads the files; columns are matched by name, never by place."""
-    listed = f"[{', '.join(literal(file) for file in files)}]"
+    """Write the table function that reads the files; columns are matched by name, never by place.
+
+    DuckDB would take a name with `*` or `[` for a glob, and guess at the quotes and comments of CSV, at the risk of
+    passing over a user called #1.
+    """
+    listed = f"[{', '.join(literal(glob.escape(file)) for file in files)}]"
     shared = f"union_by_name = true, filename = {literal(_FILE_COLUMN)}, hive_types_autocast = false"
     if _format(files[0]) == "parquet":
         return f"read_parquet({listed}, {shared})"
-    return f"read_csv({listed}, {shared}, all_varchar = true, header = true)"
+    dialect = """header = true, skip = 0, quote = '"', escape = '"', comment = ''"""
+    return f"read_csv({listed}, {shared}, all_varchar = true, {dialect})"
 
 
-def _column_types(connection: "duckdb.DuckDBPyConnection", reader: str, source: LogSource) -> dict[str, str]:
-    rows = _quietly(connection, f"DESCRIBE SELECT * FROM {reader}", source)
-    types = {str(name): str(kind) for name, kind, *_ in rows}
+def _column_types(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource) -> dict[str, str]:
+    rows = _quietly(connection, f"DESCRIBE SELECT * FROM {_reader(files)}", source)
+    types = {str(name): str(kind) for name, kind, *_ in rows if name != _FILE_COLUMN}
     for role in REQUIRED:
         if source.column(role) not in types:
+            # The first line of CSV may be no header but someone's search: it is not shown.
+            csv = _format(files[0]) == "csv"
+            have = "the first line must name the columns" if csv else f"the columns are {', '.join(types)}"
             raise LogError(
-                f"{_shown(source)}: no column {source.column(role)!r} for {role}; the columns are "
-                f"{', '.join(name for name in types if name != _FILE_COLUMN)}; map one with --column {role}=NAME"
+                f"{_shown(source)}: no column {source.column(role)!r} for {role}; {have}; "
+                f"map one with --column {role}=NAME"
             )
     return types
+
+
+def _require_in_each_file(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource) -> None:
+    """Refuse a file that lacks a column which others have: it would pass for one whose searches have no category."""
+    for file in files if len(files) > 1 else ():
+        rows = _quietly(connection, f"DESCRIBE SELECT * FROM {_reader([file])}", source)
+        missing = {source.column(role) for role in (*REQUIRED, "category")} - {str(row[0]) for row in rows}
+        if missing:
+            raise LogError(
+                f"{file}: no column {min(missing)!r}, which other files of the log have; mend it, or leave it out"
+            )
 
 
 def _topic_column(source: LogSource, types: Mapping[str, str]) -> str:
@@ -160,10 +184,13 @@ def _topic_column(source: LogSource, types: Mapping[str, str]) -> str:
         return f"CAST({identifier(source.column('category'))} AS VARCHAR)"
     if source.column("query") in types:
         raise LogError(
-            f"{_shown(source)}: a column 'query' but no 'category'; this version does not classify queries: "
-            "add a column 'category'"
+            f"{_shown(source)}: a column {source.column('query')!r} but no {source.column('category')!r}; this version "
+            "does not classify queries: add a column of categories, or map one with --column category=NAME"
         )
-    raise LogError(f"{_shown(source)}: no column 'category' or 'query'; map one with --column category=NAME")
+    raise LogError(
+        f"{_shown(source)}: no column {source.column('category')!r} or {source.column('query')!r}; "
+        "map one with --column category=NAME"
+    )
 
 
 def _check_types(source: LogSource, types: Mapping[str, str]) -> None:
@@ -178,10 +205,14 @@ def _check_types(source: LogSource, types: Mapping[str, str]) -> None:
             raise LogError(f"{_shown(source)}: column {source.column(role)!r}: expected {words}; its type is {kind}")
 
 
-def _require_zone(zone: str) -> None:
+def _set_zone(connection: "duckdb.DuckDBPyConnection", zone: str) -> None:
+    """Set the zone of times that are text and carry none."""
+    import duckdb
+
     try:
         ZoneInfo(zone)
-    except (KeyError, ValueError, OSError):
+        connection.execute(f"SET TimeZone = {literal(zone)}")
+    except (KeyError, ValueError, OSError, duckdb.Error):
         raise UsageError(f"--naive-zone {zone}: expected an IANA time zone such as UTC or Europe/Dublin") from None
 
 
@@ -196,12 +227,12 @@ def _quietly(connection: "duckdb.DuckDBPyConnection", sql: str, source: LogSourc
 
 
 def unreadable(connection: "duckdb.DuckDBPyConnection", source: LogSource) -> LogError:
-    """Find the first file that cannot be opened, and say so without quoting anything of it."""
+    """Find the first file that cannot be read to its end, and say so without quoting anything of it."""
     import duckdb
 
     for file in find_files(source.patterns):
         try:
-            connection.execute(f"DESCRIBE SELECT * FROM {_reader([file])}").fetchall()
+            connection.execute(f"SELECT max(hash(COLUMNS(*))) FROM {_reader([file])}").fetchall()
         except duckdb.Error:
             return LogError(f"{file}: cannot be read as {_format(file)}; is the file whole?")
     return LogError(f"{_shown(source)}: the files cannot be read together; do all have the same columns and types?")

@@ -5,39 +5,29 @@ which thread made it, so the same seed gives the same log and a day can be made 
 with NumPy; DuckDB turns them into text and writes the file.
 """
 
-import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from search_insights.coverage import Coverage
 from search_insights.errors import InputError
-from search_insights.log import literal
-from search_insights.simulate_day import Columns, World, day_columns, events_on, make_world
+from search_insights.simulate_day import World, events_on, make_world
+from search_insights.simulate_files import claim_folder, open_writer, write_day, write_truth
 from search_insights.weeks import Week, week_of, weeks_between
-
-if TYPE_CHECKING:
-    import duckdb
 
 PEAK_SHARE = 0.10
 EVENTS_PER_USER = 4  # a week, on average: of those who search on a day, most do so once or twice
-PRIVATE = "private: exact shares of a simulated log, for evaluation only; never publish it"
 
-_SEED_LIMIT = 2**63
-_USER_LIMIT = 2**31
+_LIMIT = 2**63
+_USER_LIMIT = 2**30  # ranks are drawn from 32 random bits
 _MOST_WORKERS = 4  # each holds a day in memory
 _QUIET_SECONDS = 2.0
-_PART = ".part"
-# V2 packs numbers into as few bits as they need: smaller files, and faster to write and to read.
-_PARQUET = "FORMAT parquet, COMPRESSION snappy, PARQUET_VERSION V2, ROW_GROUP_SIZE 245760"
 
 
 @dataclass(frozen=True)
@@ -53,12 +43,12 @@ class Simulation:
 
     def __post_init__(self) -> None:
         for name, value, limit in (
-            ("events-per-week", self.events_per_week, _SEED_LIMIT),
+            ("events-per-week", self.events_per_week, _LIMIT),
             ("users", self.users, _USER_LIMIT),
         ):
             if not 0 < value < limit:
-                raise InputError(f"--{name} {value}: expected a whole number from 1 up")
-        if not 0 <= self.seed < _SEED_LIMIT:
+                raise InputError(f"--{name} {value}: expected a whole number from 1 to {limit - 1}")
+        if not 0 <= self.seed < _LIMIT:
             raise InputError(f"--seed {self.seed}: expected a whole number from 0 up")
         if not 0 < self.peak_share <= 0.5:
             raise InputError(f"--peak-share {self.peak_share}: expected a number above 0 and up to 0.5")
@@ -107,11 +97,12 @@ def simulate(
     simulation = Simulation(coverage, seed, events_per_week, users, peak_share, queries)
     chosen = _weeks(coverage, first_week, weeks)
     _check_truth(truth, out)
-    claim_folder(out, simulation)
+    claim_folder(out, simulation.identity)
     world = make_world(coverage, seed, events_per_week, users, peak_share, queries)
     days = [(week, day) for week in chosen for day in week.days]
-    with _connect(world) as connection:
-        sizes = _write_all(connection, simulation, world, days, out, progress)
+    with open_writer(world) as connection:
+        write = partial(write_day, connection, world, out=out, identity=simulation.identity)
+        sizes = list(_watched(_side_by_side(write, days), world, days, progress))
         if truth is not None:
             write_truth(connection, world, chosen, truth)
     events = sum(events_on(world, week, day) for week, day in days)
@@ -142,87 +133,11 @@ def _check_truth(truth: Path | None, out: Path) -> None:
         raise InputError(f"{truth}: no folder {truth.parent}; make it first")
 
 
-def claim_folder(out: Path, simulation: Simulation) -> None:
-    """Make the log's folder; refuse one that holds anything but days of the same simulation."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be made a folder ({error.strerror})") from None
-    for path in sorted(out.iterdir()):
-        if path.name.startswith(".") and path.name.endswith(_PART):
-            continue  # left by a run that was interrupted
-        found = _identity_of(path)
-        if found is None:
-            raise InputError(f"{out}: holds {path.name}, which is not of a simulation; give an empty folder")
-        other = [name for name, value in simulation.identity.items() if found.get(name) != value]
-        if other:
-            raise InputError(f"{out}: holds another simulation ({', '.join(other)} differ); give an empty folder")
-
-
-def _identity_of(path: Path) -> dict[str, Any] | None:
-    """Read what a file of a simulated log carries; nothing if it is no such file."""
-    import duckdb
-
-    query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = 'simulation'"
-    try:
-        with duckdb.connect() as connection:
-            rows = connection.execute(query, [str(path)]).fetchall()
-    except duckdb.Error:
-        return None
-    return dict(json.loads(rows[0][0])) if rows else None
-
-
-def _connect(world: World) -> "duckdb.DuckDBPyConnection":
-    """Open a database that knows the texts. One thread a query: the days themselves run side by side."""
-    import duckdb
-
-    connection = duckdb.connect(config={"threads": 1})
-    _list_table(connection, "names", written=written_names(world.coverage), spoken=_spoken_names(world.coverage))
-    if world.texts is not None:
-        before, after = world.texts.halves()
-        _list_table(connection, "texts", before=before, after=after)
-    return connection
-
-
-def _list_table(connection: "duckdb.DuckDBPyConnection", name: str, **lists: list[str]) -> None:
-    """Make a table of one row with a list in each column, from which events take their texts by number."""
-    columns: dict[str, Any] = {key: np.array(values, dtype=object) for key, values in lists.items()}
-    connection.register("given", {"i": np.arange(len(next(iter(lists.values())))), **columns})
-    chosen = ", ".join(f"list({key} ORDER BY i) AS {key}" for key in lists)
-    connection.execute(f"CREATE TABLE {name} AS SELECT {chosen} FROM given")
-    connection.unregister("given")
-
-
-def written_names(coverage: Coverage) -> list[str]:
-    """Name each region as a log does: by its code, or by its place_id at levels that share codes with another.
-
-    Codes of the finest level are always bare: a reader takes a code that means two places for the finer one.
-    """
-    regions, finest = coverage.geography.regions, coverage.geography.levels[-1]
-    levels: dict[str, set[str]] = {}
-    for region in regions:
-        levels.setdefault(region.code, set()).add(region.level)
-    shared = {level for found in levels.values() if len(found) > 1 for level in found} - {finest}
-    return [region.place_id if region.level in shared else region.code for region in regions]
-
-
-def _spoken_names(coverage: Coverage) -> list[str]:
-    return [region.name.lower() for region in coverage.geography.regions]
-
-
-def _write_all(
-    connection: "duckdb.DuckDBPyConnection",
-    simulation: Simulation,
-    world: World,
-    days: list[tuple[Week, date]],
-    out: Path,
-    progress: Callable[[str], None],
-) -> list[int]:
-    """Write the days side by side; gives the size of each file."""
+def _side_by_side(write: Callable[[Week, date], int], days: Sequence[tuple[Week, date]]) -> Iterator[int]:
+    """Write several days at once, each on a thread of its own; gives the size of each file in order."""
     pool = ThreadPoolExecutor(min(_MOST_WORKERS, os.cpu_count() or 1))
     try:
-        sizes = pool.map(lambda day: _write_day(connection, simulation, world, *day, out), days)
-        return list(_watched(sizes, world, days, progress))
+        yield from pool.map(write, *zip(*days, strict=True))
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -241,72 +156,3 @@ def _watched(
             progress(f"simulated the week of {week}: {done:,} of {total:,} events, {speed:.1f} million a second")
             told = now
         yield size
-
-
-def _write_day(
-    connection: "duckdb.DuckDBPyConnection", simulation: Simulation, world: World, week: Week, day: date, out: Path
-) -> int:
-    path = out / f"{day}.parquet"
-    columns = day_columns(world, week, day)
-    with connection.cursor() as cursor:
-        cursor.register("events", _arrays(columns))
-        _copy(cursor, _select(world), path, {"simulation": json.dumps(simulation.identity)})
-        cursor.unregister("events")
-    return path.stat().st_size
-
-
-def _arrays(columns: Columns) -> dict[str, npt.NDArray[Any]]:
-    arrays = {"person": columns.user, "instant": columns.time, "region": columns.region, "topic": columns.topic}
-    return arrays | ({"phrase": columns.text, "name": columns.name} if len(columns.text) else {})
-
-
-def _select(world: World) -> str:
-    """Turn numbers into what a log holds. A list gives NULL at 0: no topic, no place in the text."""
-    if world.texts is None:
-        topics = ", ".join(f"'{topic}'" for topic in world.coverage.spec.topics)
-        about, tables = f"[{topics}][topic] AS category", "events, names"
-    else:
-        about = "concat(before[phrase], spoken[name], after[phrase]) AS query"
-        tables = "events, names, texts"
-    return f"""
-        SELECT CAST(person AS BIGINT) AS user_id, make_timestamptz(instant) AS timestamp,
-               written[region + 1] AS region, {about}
-        FROM {tables}"""
-
-
-def _copy(connection: "duckdb.DuckDBPyConnection", query: str, path: Path, facts: dict[str, str]) -> None:
-    """Write a query's rows as Parquet, whole or not at all."""
-    import duckdb
-
-    part = path.with_name(f".{path.name}{_PART}")
-    carried = ", ".join(f"{key}: {literal(value)}" for key, value in facts.items())
-    try:
-        connection.execute(f"COPY ({query}) TO {literal(str(part))} ({_PARQUET}, KV_METADATA {{{carried}}})")
-        part.replace(path)
-    except (duckdb.IOException, OSError):
-        raise InputError(f"{path}: cannot be written; is there space, and is the folder yours to write?") from None
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def write_truth(connection: "duckdb.DuckDBPyConnection", world: World, weeks: Iterable[Week], path: Path) -> None:
-    """Write the share of each category expected in each reported region and week. It is private."""
-    coverage, regions = world.coverage, world.coverage.geography.regions
-    reported = np.array([i for i, r in enumerate(regions) if coverage.standings[r.place_id].reported])
-    _list_table(connection, "places", place_id=[r.place_id for r in regions], level=[r.level for r in regions])
-    shares = np.array([_all_categories(world.interest.expected(week.first_day))[:, reported] for week in weeks])
-    week, category, place = (axis.ravel() for axis in np.indices(shares.shape, dtype=np.int32))
-    table = {"week": week, "category": category, "region": reported[place], "ratio": shares.ravel()}
-    connection.register("shares", table)
-    days = ", ".join(f"DATE '{week}'" for week in weeks)
-    ids = ", ".join(f"'{category.id}'" for category in coverage.spec.categories)
-    query = f"""
-        SELECT [{days}][week + 1] AS week, level[region + 1] AS level, place_id[region + 1] AS place_id,
-               [{ids}][category + 1] AS category, CASE WHEN NOT isnan(ratio) THEN ratio END AS expected_ratio
-        FROM shares, places ORDER BY week, region, shares.category"""
-    _copy(connection, query, path, {"notice": PRIVATE})
-
-
-def _all_categories(topics: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Put the category of any search before the topics: its share is 1 wherever anyone searches."""
-    return np.vstack([np.where(np.isnan(topics[:1]), np.nan, 1.0), topics])

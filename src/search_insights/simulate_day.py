@@ -59,8 +59,8 @@ class Columns:
     time: npt.NDArray[np.int64]
     region: Indices
     topic: npt.NDArray[np.uint8]
-    text: Indices
-    name: Indices
+    text: Indices | None
+    name: Indices | None
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,13 @@ def day_columns(world: World, week: Week, day: date) -> Columns:
 
 
 def _empty(count: int, *, queries: bool) -> Columns:
-    texts = count if queries else 0
     return Columns(
         user=np.empty(count, dtype=np.int32),
         time=np.empty(count, dtype=np.int64),
         region=np.empty(count, dtype=np.int32),
         topic=np.zeros(count, dtype=np.uint8),
-        text=np.zeros(texts, dtype=np.int32),
-        name=np.zeros(texts, dtype=np.int32),
+        text=np.zeros(count, dtype=np.int32) if queries else None,
+        name=np.zeros(count, dtype=np.int32) if queries else None,
     )
 
 
@@ -147,7 +146,7 @@ def _draw(world: World, day: _Day, rng: np.random.Generator, columns: Columns, s
     columns.time[here] = _times(day, when, start, len(columns.time))
     columns.topic[here] = topic = _topics(day.bounds, what, place)
     columns.region[here] = _known(world, place, small[1::2])
-    if world.texts is not None:
+    if world.texts is not None and columns.text is not None and columns.name is not None:
         which, own = world.texts.draw(_bits(rng, stop - start), topic)
         columns.text[here] = which
         columns.name[here] = np.where(own, _named(world, place, when) + 1, 0)

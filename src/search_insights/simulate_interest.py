@@ -118,7 +118,7 @@ class Interest:
         jitter = rng.standard_normal(self.phases.shape)
         moved = np.zeros_like(self.lasting)
         moved[:, :coarse] = WAVE_SPREAD * wave + WEEK_SPREAD * jitter
-        return _inherited(self.tree, moved)
+        return self.tree.inherited(moved)
 
 
 def take_interest(
@@ -133,7 +133,7 @@ def take_interest(
         spread = REGION_SPREAD[min(depth, len(REGION_SPREAD)) - 1]
         own[:, here] = spread * _partly_shared(rng.standard_normal((topics + 1, len(here))))
     waves = np.array([_smooth_field(rng, *_map(geography)) for _ in range(topics + 1)])
-    lasting = _inherited(tree, own) + MAP_SPREAD * _partly_shared(waves)
+    lasting = tree.inherited(own) + MAP_SPREAD * _partly_shared(waves)
     phases = rng.uniform(0, 2 * math.pi, (topics, int((tree.depth <= 2).sum())))
     return Interest(NationalCurve(spec, peak_share), tree, search_weights, lasting, phases, seed)
 
@@ -141,15 +141,6 @@ def take_interest(
 def _partly_shared(normals: Floats) -> Floats:
     """Mix the first row into all others, so that a place that searches more for one topic does so for the next."""
     return np.asarray(math.sqrt(1 - OWN_PART) * normals[0] + math.sqrt(OWN_PART) * normals[1:])
-
-
-def _inherited(tree: Tree, own: Floats) -> Floats:
-    """Add to each region what those above it have."""
-    total = own.copy()
-    for depth in range(1, int(tree.depth.max()) + 1):
-        here = np.flatnonzero(tree.depth == depth)
-        total[:, here] += total[:, tree.parent[here]]
-    return total
 
 
 def _map(geography: Geography) -> tuple[Floats, Floats]:

@@ -58,6 +58,13 @@ class Tree:
             regions = np.maximum(self.parent[regions], 0)
         return regions
 
+    @property
+    def is_leaf(self) -> npt.NDArray[np.bool_]:
+        """Whether people live in each region itself."""
+        found = np.zeros(self.size, dtype=bool)
+        found[self.leaves] = True
+        return found
+
     def draw(self, rng: np.random.Generator, within: Indices) -> Indices:
         """Draw a place by population in each of the given regions."""
         points = self.begin[within] + rng.random(len(within)) * self.weight[within]
@@ -71,6 +78,14 @@ class Tree:
             here = np.flatnonzero(self.depth == depth)
             for row in total.reshape(-1, self.size):
                 row += np.bincount(self.parent[here], row[here], self.size)
+        return total
+
+    def inherited(self, own: Floats) -> Floats:
+        """Add to each region what those above it have; the last axis is the regions."""
+        total = own.copy()
+        for depth in range(1, int(self.depth.max()) + 1):
+            here = np.flatnonzero(self.depth == depth)
+            total[..., here] += total[..., self.parent[here]]
         return total
 
 
@@ -145,7 +160,7 @@ class People:
     def places_on(self, rng: np.random.Generator) -> npt.NDArray[np.int32]:
         """Send some people on a trip for a day: it takes the place of their other place."""
         places = self.places.copy()
-        travellers = np.flatnonzero(rng.random(len(places), dtype=np.float32) < TRIPS)
+        travellers = rng.integers(0, len(places), round(TRIPS * len(places)))
         places[travellers, 1] = _elsewhere(self.tree, rng, places[travellers, 0], TRIP_REACH)
         return places
 
@@ -153,26 +168,27 @@ class People:
         """Give the share of all searches that is expected from each place, over all trips that may be made."""
         share = rates(len(self.places))
         size = self.tree.size
-        home = np.bincount(self.places[:, 0], share, size)
+        home: Floats = np.bincount(self.places[:, 0], share, size).astype(np.float64)
         usual = np.bincount(self.places[:, 1], share, size)
         return (1 - AWAY) * home + AWAY * ((1 - TRIPS) * usual + TRIPS * self._trips(home))
 
     def _trips(self, home: Floats) -> Floats:
-        """Spread the people of each home over the regions that their trips reach, by population."""
+        """Spread the people of each home over all places of the regions that their trips reach, by population."""
         tree, leaves = self.tree, self.tree.leaves
-        spread = np.zeros(tree.size)
+        start = np.zeros(tree.size)
         for steps, share in TRIP_REACH.items():
-            within = tree.ancestor(leaves, steps)
-            start = np.bincount(within, home[leaves], tree.size)
-            spread[leaves] += share * start[within] * tree.weight[leaves] / tree.weight[within]
-        return spread
+            start += share * np.bincount(tree.ancestor(leaves, steps), home[leaves], tree.size)
+        density = tree.inherited(np.divide(start, tree.weight, out=np.zeros(tree.size), where=tree.weight > 0))
+        return np.where(tree.is_leaf, density * tree.weight, 0.0)
 
 
 def settle(tree: Tree, users: int, seed: int) -> People:
     """Give every user a home and another place. Who lives where has nothing to do with how much they search."""
     rng = generator(seed, "people")
-    home = tree.draw(rng, np.zeros(users, dtype=np.int32))
-    return People(tree, np.column_stack([home, _elsewhere(tree, rng, home, USUAL_REACH)]))
+    weight = tree.weight[tree.leaves]
+    home = np.repeat(tree.leaves, rng.multinomial(users, weight / weight.sum()))
+    places = np.column_stack([home, _elsewhere(tree, rng, home, USUAL_REACH)])
+    return People(tree, places[rng.permutation(users)])  # neighbours are drawn together for speed, then scattered
 
 
 def _elsewhere(tree: Tree, rng: np.random.Generator, home: Indices, reach: Mapping[int, float]) -> Indices:

@@ -39,11 +39,17 @@ def _require_word(value: str, key: str) -> None:
     _require(_WORD.fullmatch(value) is not None, key, "a word of letters, digits, _ and -", repr(value))
 
 
+def _require_line(value: str, key: str) -> None:
+    """Titles are for people, and go into one line of a page or a table."""
+    _require(value.strip() != "" and value.isprintable(), key, "text on one line", repr(value))
+
+
 def _require_distinct(values: Iterable[str], key: str) -> None:
+    """Columns and files that differ only in case are one to SQL and to some file systems."""
     seen: set[str] = set()
     for value in values:
-        _require(value not in seen, key, "each only once", f"{value!r} twice")
-        seen.add(value)
+        _require(value.lower() not in seen, key, "each only once", f"{value!r} twice")
+        seen.add(value.lower())
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +104,16 @@ class SizeClass:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A geographic level that is counted. X3: some of its classes may be left unreported."""
+    """A geographic level that is counted. X3: some of its classes may be left unreported.
+
+    In the dataset its regions are called by their name, or all by `published_name` (the original calls every postal
+    code "postal_code" and gives the code beside it); `hide_parent_code` leaves the code of the level above empty.
+    """
 
     name: str
     unreported_classes: tuple[str, ...] = ()
+    published_name: str | None = None
+    hide_parent_code: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,17 +222,20 @@ class Spec:
     def _check_words(self) -> None:
         _require_word(self.name, "name")
         _require_word(self.dataset, "dataset")
-        for title in (self.title, *(trend.title for trend in self.trends)):
-            _require(title.strip() != "" and title.isprintable(), "title", "text on one line", repr(title))
+        _require_line(self.title, "title")
         for key, things in (("category", self.categories), ("trend", self.trends)):
             for thing in things:
                 _require_word(thing.id, f"{key}.id")
                 _require_word(thing.name, f"{key}.name")
         for trend in self.trends:
+            _require_line(trend.title, f"trend {trend.id!r}.title")
             _require_word(trend.column, f"trend {trend.id!r}.column")
         for level in self.level_names:
             _require_word(level, "level.name")
         _require_word(self.total.level, "total.level")
+        for level_ in self.levels:
+            if level_.published_name is not None:
+                _require_word(level_.published_name, f"level {level_.name!r}.published_name")
         for size_class in self.class_names:
             _require_word(size_class, "size_classes.class.name")
 

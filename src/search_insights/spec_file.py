@@ -33,6 +33,7 @@ D = TypeVar("D")
 _TEXTS = tuple[str, ...]
 _TYPE_WORDS = {
     str: "text",
+    bool: "true or false",
     int: "a whole number",
     float: "a number",
     date: "a date such as 2021-01-04",

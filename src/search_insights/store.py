@@ -20,7 +20,7 @@ from search_insights.cells import CellList
 from search_insights.coverage import Coverage
 from search_insights.errors import StoreError
 from search_insights.geography import Geography, Region, grow_geography
-from search_insights.ledger import LedgerEntry, checksum
+from search_insights.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord, checksum
 from search_insights.noise import Counts
 from search_insights.spec import Spec
 from search_insights.spec_file import parse_spec, spec_toml
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import duckdb
 
 SCHEMA_VERSION = 1
+
+_TABLES = {ScalingRecord: "scaling", SparsityRecord: "sparsity", CorrectionRecord: "corrections"}
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,30 @@ class Store:
             self.connection.execute(f"INSERT INTO ledger VALUES ({marks})", list(astuple(entry)))
         self.connection.unregister("given")
 
+    def scaling(self) -> ScalingRecord | None:
+        """Read the factor that the first release fixed, if there was one."""
+        rows = self.connection.execute("SELECT * FROM scaling").fetchall()
+        return ScalingRecord(*rows[0]) if rows else None
+
+    def sparsity(self) -> SparsityRecord | None:
+        """Read which regions were removed, if that was decided."""
+        rows = self.connection.execute("SELECT * FROM sparsity").fetchall()
+        return SparsityRecord(*rows[0]) if rows else None
+
+    def corrections(self) -> list[CorrectionRecord]:
+        """Read the recorded changes of published values."""
+        rows = self.connection.execute("SELECT * FROM corrections ORDER BY recorded_at").fetchall()
+        return [CorrectionRecord(*row) for row in rows]
+
+    def fix(self, record: ScalingRecord | SparsityRecord | CorrectionRecord) -> None:
+        """Record what a release decided; a scaling or sparsity that is fixed is never changed."""
+        table = _TABLES[type(record)]
+        values = list(astuple(record))
+        with _transaction(self.connection):
+            if table != "corrections" and self.connection.execute(f"SELECT 1 FROM {table}").fetchall():
+                raise StoreError(f"{self.path}: {table} is fixed already; it does not change")
+            self.connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' for _ in values)})", values)
+
     def noisy_counts(self, week: Week) -> Counts:
         """Read a week's noisy counts in the order of the cells."""
         sql = "SELECT noisy FROM counts WHERE week = ? ORDER BY cell"
@@ -99,11 +125,11 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
 
 
 @contextmanager
-def open_store(path: Path) -> Iterator[Store]:
-    """Open an existing store for reading."""
+def open_store(path: Path, writable: bool = False) -> Iterator[Store]:
+    """Open an existing store for reading, or also for recording what a release fixed."""
     if not path.is_file():
         raise StoreError(f"{path}: no such store; 'search-insights anonymize' makes one")
-    with _connect(path, read_only=True) as connection:
+    with _connect(path, read_only=not writable) as connection:
         if _is_empty(connection):
             raise StoreError(f"{path}: the store is empty; 'search-insights anonymize' fills it")
         yield Store(connection, path, _coverage(connection, _about(connection, path), path))
@@ -116,7 +142,7 @@ def _connect(path: Path, read_only: bool) -> "duckdb.DuckDBPyConnection":
     try:
         return duckdb.connect(str(path), read_only=read_only, config={"autoinstall_known_extensions": "false"})
     except duckdb.Error as error:
-        if "lock" in str(error):
+        if "Could not set lock" in str(error):
             raise StoreError(f"{path}: another process is using this store; wait until it has finished") from None
         raise StoreError(f"{path}: not a store of this program, or damaged, or not readable and writable") from None
     finally:

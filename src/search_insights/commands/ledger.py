@@ -50,6 +50,7 @@ def run(args: argparse.Namespace) -> int:
     out(table(header, rows, right=(1, 2, 4)))
     if days:
         out(
-            f"\nNot promised: a user active on all {days} days has epsilon {all_days:.2f} at delta {spec.promise.delta:g}."
+            f"\nNot promised: a user active on all {days} days has epsilon {all_days:.2f} "
+            f"at delta {spec.promise.delta:g}."
         )
     return 0

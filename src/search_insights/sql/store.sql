@@ -20,3 +20,13 @@ CREATE TABLE ledger (
     geography TEXT NOT NULL, engine TEXT NOT NULL, program TEXT NOT NULL, missing_days TEXT NOT NULL,
     classifier TEXT NOT NULL
 );
+
+-- What a release fixed for all later ones (post-processing; made from noisy counts). At most one row each.
+CREATE TABLE scaling (
+    factor DOUBLE NOT NULL, first_week DATE NOT NULL, last_week DATE NOT NULL, weeks INTEGER NOT NULL,
+    fixed_at TEXT NOT NULL
+);
+CREATE TABLE sparsity (first_week DATE NOT NULL, last_week DATE NOT NULL, removed TEXT[] NOT NULL, fixed_at TEXT NOT NULL);
+
+-- Changes of values that had been published, each with the publisher's reason.
+CREATE TABLE corrections (recorded_at TEXT NOT NULL, changed_values INTEGER NOT NULL, reason TEXT NOT NULL);

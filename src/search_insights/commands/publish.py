@@ -1,0 +1,34 @@
+"""Make the public dataset from a store: derive, write, and put it in place all at once."""
+
+import argparse
+from pathlib import Path
+
+from search_insights.console import Steps, out, table
+
+HELP = "make the public dataset from the store"
+EXAMPLE = "search-insights publish --store releases.db --out dataset"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the options."""
+    parser.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store")
+    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="the dataset's folder")
+    parser.add_argument("--correction", metavar="REASON", help="allow published values to change, and publish why")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Publish, and say what was published and what was dropped."""
+    from search_insights.publish import publish
+    from search_insights.release import REASONS
+
+    with Steps() as steps:
+        published = publish(args.store, args.out, correction=args.correction, progress=steps.show)
+    rows = [
+        (row["level"], row["trend"], f"{row['regions_with_a_value']:,}", *(f"{row[reason]:,}" for reason in REASONS))
+        for row in published.summary
+    ]
+    out(table(("level", "trend", "regions", *REASONS), rows, right=range(2, 7)))
+    weeks = published.release.trends.weeks
+    out(f"\n{published.csv}: {published.rows:,} rows, {len(weeks)} weeks, {weeks[0]} to {weeks[-1]}")
+    out(f"{args.out}: datapackage.json, PRIVACY.md, privacy.json, summary.svg describe it")
+    return 0

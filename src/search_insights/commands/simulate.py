@@ -1,0 +1,59 @@
+"""Write a search log of a simulated population, one Parquet file a day. The same options give the same log."""
+
+import argparse
+from pathlib import Path
+
+from search_insights.commands.options import add_coverage, coverage_of
+from search_insights.console import note, out
+
+HELP = "write a search log of a simulated population"
+EXAMPLE = "search-insights simulate --out LOG --from 2021-01-04 --weeks 22 --events-per-week 10000000 --seed 7"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the options."""
+    parser.add_argument("--out", metavar="LOG", type=Path, required=True, help="the folder to write the log into")
+    parser.add_argument(
+        "--from", dest="first_week", metavar="DATE", required=True, help="the first day of the first week"
+    )
+    parser.add_argument("--weeks", metavar="N", type=int, default=1, help="how many weeks (default: 1)")
+    parser.add_argument(
+        "--events-per-week", metavar="N", type=int, default=10_000_000, help="searches a week (default: 10000000)"
+    )
+    parser.add_argument("--seed", metavar="N", type=int, required=True, help="any whole number from 0 up")
+    parser.add_argument("--users", metavar="N", type=int, help="people who search (default: 1 for 4 searches a week)")
+    parser.add_argument(
+        "--peak-share",
+        metavar="SHARE",
+        type=float,
+        help="share of searches about the topics in the national week of most interest (default: 0.10)",
+    )
+    parser.add_argument("--queries", action="store_true", help="write query texts in place of categories")
+    parser.add_argument(
+        "--truth", metavar="FILE", type=Path, help="also write the expected shares, a private Parquet file"
+    )
+    add_coverage(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the log and say where it is."""
+    from search_insights.simulate import PEAK_SHARE, simulate
+    from search_insights.weeks import parse_day
+
+    log = simulate(
+        args.out,
+        coverage_of(args),
+        parse_day(args.first_week, "--from"),
+        args.weeks,
+        args.events_per_week,
+        args.seed,
+        users=args.users,
+        peak_share=PEAK_SHARE if args.peak_share is None else args.peak_share,
+        queries=args.queries,
+        truth=args.truth,
+        progress=note,
+    )
+    out(f"{log.folder}: {log.files} days, {log.events:,} events, {log.bytes / 1e6:,.1f} MB")
+    if log.truth is not None:
+        out(f"{log.truth}: the expected shares; private, for evaluation only: never publish this file")
+    return 0

@@ -1,0 +1,95 @@
+"""`datapackage.json` (Frictionless Data): every file and field of the dataset described for programs."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from search_insights.dataset import file_stem, region_columns, value_columns
+from search_insights.release import Release
+from search_insights.spec import Spec
+
+
+def datapackage(release: Release, folder: Path) -> dict[str, Any]:
+    """Describe the dataset in a folder that holds its tables."""
+    spec, stem = release.coverage.spec, file_stem(release)
+    first, last = release.trends.weeks[0], release.trends.weeks[-1]
+    return {
+        "name": stem.lower().replace("_", "-"),
+        "title": spec.title,
+        "description": (
+            f"Weekly search trends by region, {first} to {last}. Values are the share of searches about a topic, "
+            f"scaled so that the highest weekly {spec.total.level} value of trend {spec.scaling.trend} in the first "
+            f"release is {spec.scaling.maximum:g}. Missing values were not reliable enough to be published; they are "
+            "not 0. Rows of several levels stand in one table: choose a level before averaging or adding."
+        ),
+        "created": release.created,
+        "profile": "tabular-data-package",
+        "spec": {"name": spec.name, "fingerprint": spec.fingerprint},
+        "resources": [
+            _resource(folder / f"{stem}.csv", "csv", _csv_fields(spec)),
+            _resource(folder / f"{stem}.parquet", "parquet", _parquet_fields(spec)),
+        ],
+    }
+
+
+def _resource(path: Path, form: str, fields: list[dict[str, Any]]) -> dict[str, Any]:
+    content = path.read_bytes()
+    return {
+        "name": f"{path.stem.lower().replace('_', '-')}-{form}",
+        "path": path.name,
+        "format": form,
+        "mediatype": "text/csv" if form == "csv" else "application/vnd.apache.parquet",
+        "encoding": "utf-8",
+        "bytes": len(content),
+        "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
+        "schema": {"fields": fields, "missingValues": [""], "primaryKey": ["date", "place_id"]},
+    }
+
+
+def _csv_fields(spec: Spec) -> list[dict[str, Any]]:
+    return [
+        _field("date", "date", f"The first day of the week ({spec.first_day_of_week}), in {spec.time_zone}."),
+        *(_field(name, "string", _region_words(name, spec)) for name in region_columns(spec)),
+        *(_field(trend.column, "number", _value_words(trend.title, spec)) for trend in spec.trends),
+    ]
+
+
+def _parquet_fields(spec: Spec) -> list[dict[str, Any]]:
+    percent = f"{spec.reliability.confidence:.0%}"
+    fields = [field for field in _csv_fields(spec) if field["name"] not in value_columns(spec)]
+    fields.append(_field("level", "string", f"One of {', '.join((spec.total.level, *spec.level_names))}."))
+    fields.append(_field("code", "string", "The region's code within its level."))
+    for trend in spec.trends:
+        fields.append(_field(trend.column, "number", _value_words(trend.title, spec)))
+        for end, words in (("low", "lower"), ("high", "upper")):
+            text = f"The {words} end of the {percent} interval of {trend.column} for the noise."
+            fields.append(_field(f"{trend.column}_{end}", "number", text))
+    return fields
+
+
+def _field(name: str, kind: str, description: str) -> dict[str, Any]:
+    return {"name": name, "type": kind, "description": description}
+
+
+def _region_words(column: str, spec: Spec) -> str:
+    if column == "place_id":
+        return "A stable public identifier of the region."
+    if column.startswith("country_region"):
+        return f"The {'code' if column.endswith('_code') else 'name'} of the {spec.total.level}."
+    depth = int(column.removeprefix("sub_region_").removesuffix("_code"))
+    if depth > len(spec.levels):
+        return "Not used in this dataset; empty."
+    level = spec.levels[depth - 1]
+    if column.endswith("_code"):
+        hiding = [below.name for below in spec.levels[depth : depth + 1] if below.hide_parent_code]
+        return f"The code of the {level.name}." + "".join(f" Empty in rows of level {name}." for name in hiding)
+    if level.published_name:
+        return f"The word {level.published_name!r} in rows of level {level.name}; its code stands beside it."
+    return f"The name of the {level.name}."
+
+
+def _value_words(title: str, spec: Spec) -> str:
+    return (
+        f"{title}: scaled share of searches; empty if it has less than {spec.reliability.confidence:.0%} chance to be "
+        f"within {spec.reliability.max_relative_error:.0%} of its value before noise, or the region has too few values."
+    )

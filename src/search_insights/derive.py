@@ -1,0 +1,73 @@
+"""From noisy counts to trends (Section 4): sums, normalized popularity, intervals, and which values are reliable.
+
+Everything here reads noisy counts and public facts only, so it costs no budget and can be done again at will.
+Arrays have the axes (week, region, trend); regions are the total first, then the reported ones in the store's order.
+"""
+
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+
+import numpy as np
+
+from search_insights.cells import CellList
+from search_insights.geography import Region
+from search_insights.reliability import Floats, Ratios, judge
+from search_insights.spec import Spec
+from search_insights.store import Store
+from search_insights.weeks import Week
+
+
+@dataclass(frozen=True)
+class Trends:
+    """The normalized popularity of every trend, week and region, before sparsity and scaling."""
+
+    spec: Spec
+    weeks: tuple[date, ...]
+    regions: tuple[Region, ...]
+    ratios: Ratios
+
+    @cached_property
+    def points(self) -> Floats:
+        """How many data points a region has in each week: 1 if any of its trends is reliable, else 0."""
+        return self.ratios.kept.any(axis=2).astype(np.float64)
+
+    def total_of(self, trend: str) -> Floats:
+        """The weekly values of a trend for the total, empty (NaN) where unreliable."""
+        number = [t.id for t in self.spec.trends].index(trend)
+        values: Floats = np.where(self.ratios.kept[:, 0, number], self.ratios.value[:, 0, number], np.nan)
+        return values
+
+
+def derive(store: Store) -> Trends:
+    """Derive the trends of all weeks in a store."""
+    spec = store.coverage.spec
+    cells = CellList(store.coverage)
+    weeks = tuple(entry.week for entry in store.entries())
+    shape = (len(weeks), -1, len(spec.categories))
+    noisy = np.stack([store.noisy_counts(Week(week, spec.time_zone)) for week in weeks]).reshape(shape)
+    regions = tuple(cell.region for cell in cells.cells[:: len(spec.categories)])
+    variances = np.square(cells.sigmas).reshape(shape[1:])
+    counts, variances = _with_total(spec, regions, noisy.astype(np.float64), variances)
+    x, y = _trend_counts(spec, counts), counts[:, :, :1]
+    x_sigma, y_sigma = np.sqrt(_trend_counts(spec, variances)), np.sqrt(variances[:, :1])
+    return Trends(
+        spec, weeks, (store.coverage.geography.country, *regions), judge(x, y, x_sigma, y_sigma, spec.reliability)
+    )
+
+
+def _with_total(spec: Spec, regions: tuple[Region, ...], counts: Floats, variances: Floats) -> tuple[Floats, Floats]:
+    """Put the total first: the sum of the coarsest level's noisy counts, whose variances add up."""
+    parts = [i for i, region in enumerate(regions) if region.level == spec.total.sum_of]
+    totals = counts[:, parts].sum(axis=1, keepdims=True)
+    return (
+        np.concatenate([totals, counts], axis=1),
+        np.concatenate([variances[parts].sum(axis=0, keepdims=True), variances], axis=0),
+    )
+
+
+def _trend_counts(spec: Spec, of_categories: Floats) -> Floats:
+    """Add the categories of each trend: C3 is A1 + A2 + A3. Serves counts and variances alike."""
+    numbers = {c.id: i for i, c in enumerate(spec.categories)}
+    sums = [of_categories[..., [numbers[c] for c in trend.sum_of]].sum(axis=-1) for trend in spec.trends]
+    return np.stack(sums, axis=-1)

@@ -1,0 +1,60 @@
+"""Removing unreliable values (Section 4.2): here a value is judged, from noisy counts and public sigmas alone.
+
+X and Y are a noisy count and its normalizing count, with independent Gaussian noise of known sigma around the true x*
+and y*. Fieller's interval for x*/y* holds every ratio r that the data do not contradict: those for which X - rY, which
+is Gaussian around 0 with variance sigma_x^2 + r^2 sigma_y^2 if r is the truth, lies within z standard deviations of 0.
+So it covers the truth with the stated probability, whatever x* and y* are. Where Y is not clearly positive it
+is unbounded, and the value is dropped.
+"""
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from search_insights.spec import Reliability
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Ratios:
+    """Normalized popularities with their intervals, and which of them are reliable enough to be published."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+    kept: npt.NDArray[np.bool_]
+
+
+def judge(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliability) -> Ratios:
+    """Divide noisy counts by noisy counts, and judge each ratio by its interval."""
+    low, high = fieller(x, y, sigma_x, sigma_y, rule.confidence)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = x / y
+    reach = rule.max_relative_error * value
+    bounded = np.isfinite(low) & np.isfinite(high)
+    # A count is never below 0, so two negative noisy counts do not make a positive ratio.
+    positive = (x > 0) & (y > 0)
+    with np.errstate(invalid="ignore"):
+        kept = positive & bounded & (value - low <= reach) & (high - value <= reach)
+    return Ratios(value, np.maximum(low, 0.0), high, kept)
+
+
+def fieller(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Give the ends of Fieller's interval for x*/y*; infinite where Y is not clearly positive.
+
+    The ends solve (X - rY)^2 = z^2 (sigma_x^2 + r^2 sigma_y^2) for r. The noise is whole numbers, so where r is near 0
+    only whole steps of X count, and z sigma_x must reach the last step that the confidence needs: at most half a step
+    more than for continuous noise.
+    """
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    vx, vy = np.maximum(z * sigma_x, np.ceil(z * sigma_x - 0.5)) ** 2, (z * sigma_y) ** 2
+    leading = y**2 - vy
+    clear = (y > 0) & (leading > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = np.sqrt(np.maximum(vy * x**2 + vx * y**2 - vx * vy, 0.0))
+        low = np.where(clear, (x * y - root) / leading, -np.inf)
+        high = np.where(clear, (x * y + root) / leading, np.inf)
+    return low, high

@@ -1,0 +1,63 @@
+"""Putting a folder in place whole or not at all."""
+
+import ctypes
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from search_insights.errors import InputError
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+@contextmanager
+def replacing(folder: Path) -> Iterator[Path]:
+    """Give an empty folder to fill; at the end it takes the place of `folder`, which stays as it is until then."""
+    folder = folder.absolute()
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; give a folder")
+    if not folder.parent.is_dir():
+        raise InputError(f"{folder}: no folder {folder.parent}; make it first")
+    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        yield draft
+        draft.chmod(0o755)  # unlike a store, what is made here is meant to be read by others
+        _flush(draft)
+        _put_in_place(draft, folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _flush(folder: Path) -> None:
+    """Have the files on disk before the folder gets its name, so that a power cut leaves no empty ones."""
+    for path in [*folder.rglob("*"), folder]:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _put_in_place(draft: Path, folder: Path) -> None:
+    """Swap the two folders in one step where the system can; the old one is then in the draft's place."""
+    if not folder.exists():
+        draft.rename(folder)
+    elif not _exchange(draft, folder):
+        aside = draft.with_name(draft.name + ".old")
+        folder.rename(aside)
+        draft.rename(folder)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names at once (Linux); say whether it worked."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return False
+    code: int = rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
+    return code == 0

@@ -1,0 +1,184 @@
+"""Writing a simulated log and its truth as Parquet: numbers become texts here, files appear whole or not at all.
+
+Every file of a log carries the options that made it, so that two simulations never mix in one folder.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from search_insights.coverage import Coverage
+from search_insights.errors import InputError
+from search_insights.log import literal
+from search_insights.simulate_day import Columns, World, day_columns
+from search_insights.weeks import Week
+
+if TYPE_CHECKING:
+    import duckdb
+
+PRIVATE = "private: exact shares of a simulated log, for evaluation only; never publish it"
+
+_PART = ".part"
+# V2 packs numbers into as few bits as they need: smaller files, and faster to write and to read.
+_PARQUET = "FORMAT parquet, COMPRESSION snappy, PARQUET_VERSION V2, ROW_GROUP_SIZE 245760"
+
+
+def claim_folder(out: Path, identity: Mapping[str, Any]) -> None:
+    """Make the log's folder; refuse one that holds anything but days of the same simulation."""
+    import duckdb
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        paths = sorted(out.iterdir())
+    except OSError as error:
+        raise InputError(f"{out}: cannot be used as a folder ({error.strerror})") from None
+    with duckdb.connect() as connection:
+        for path in paths:
+            if not (path.name.startswith(".") and path.name.endswith(_PART)):  # left by an interrupted run
+                _refuse_another(connection, path, identity)
+
+
+def _refuse_another(connection: "duckdb.DuckDBPyConnection", path: Path, identity: Mapping[str, Any]) -> None:
+    found = _identity_of(connection, path)
+    if found is None:
+        raise InputError(f"{path.parent}: holds {path.name}, which is of no simulation; give an empty folder")
+    other = [name for name, value in identity.items() if found.get(name) != value]
+    if other:
+        words = f"{', '.join(other)} {'differs' if len(other) == 1 else 'differ'}"
+        raise InputError(f"{path.parent}: holds another simulation ({words}); give an empty folder")
+
+
+def _identity_of(connection: "duckdb.DuckDBPyConnection", path: Path) -> dict[str, Any] | None:
+    """Read what a file of a simulated log carries; nothing if it is no such file."""
+    import duckdb
+
+    query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = 'simulation'"
+    try:
+        rows = connection.execute(query, [str(path)]).fetchall()
+    except duckdb.Error:
+        return None
+    return dict(json.loads(rows[0][0])) if rows else None
+
+
+def open_writer(world: World) -> "duckdb.DuckDBPyConnection":
+    """Open a database that knows the texts. One thread a query: the days themselves run side by side."""
+    import duckdb
+
+    connection = duckdb.connect(config={"threads": 1})
+    _list_table(connection, "regions", "written", written_names(world.coverage), enum=True)
+    _list_table(connection, "topics", "topic_ids", world.coverage.spec.topics, enum=True)
+    if world.texts is not None:
+        before, after = world.texts.halves()
+        _list_table(connection, "befores", "before", before)
+        _list_table(connection, "afters", "after", after)
+        _list_table(connection, "names", "spoken", [r.name.lower() for r in world.coverage.geography.regions])
+    return connection
+
+
+def _list_table(
+    connection: "duckdb.DuckDBPyConnection", table: str, column: str, values: Sequence[str], *, enum: bool = False
+) -> None:
+    """Make a table of one list, from which events take their texts by number.
+
+    As an enum, a column goes into Parquet's dictionary without each text being hashed: five times as fast.
+    """
+    given: dict[str, Any] = {"i": np.arange(len(values)), "value": np.array(values, dtype=object)}
+    connection.register("given", given)
+    if enum:
+        connection.execute(f"CREATE TYPE {table}_enum AS ENUM (SELECT DISTINCT value FROM given ORDER BY value)")
+    kind = f"{table}_enum" if enum else "VARCHAR"
+    connection.execute(f"CREATE TABLE {table} AS SELECT list(value::{kind} ORDER BY i) AS {column} FROM given")
+    connection.unregister("given")
+
+
+def written_names(coverage: Coverage) -> list[str]:
+    """Name each region as a log does: by its code, or by its place_id at levels that share codes with another.
+
+    Codes of the finest level are always bare: a reader takes a code that means two places for the finer one.
+    """
+    regions, finest = coverage.geography.regions, coverage.geography.levels[-1]
+    levels: dict[str, set[str]] = {}
+    for region in regions:
+        levels.setdefault(region.code, set()).add(region.level)
+    shared = {level for found in levels.values() if len(found) > 1 for level in found} - {finest}
+    return [region.place_id if region.level in shared else region.code for region in regions]
+
+
+def write_day(
+    connection: "duckdb.DuckDBPyConnection", world: World, week: Week, day: date, out: Path, identity: Mapping[str, Any]
+) -> int:
+    """Draw a day and write its file; gives the file's size."""
+    path = out / f"{day}.parquet"
+    columns = day_columns(world, week, day)
+    with connection.cursor() as cursor:
+        cursor.register("events", _arrays(columns))
+        _copy(cursor, _select(world), path, {"simulation": json.dumps(identity)})
+    return path.stat().st_size
+
+
+def _arrays(columns: Columns) -> dict[str, npt.NDArray[Any]]:
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "person": columns.user,
+        "instant": columns.time,
+        "region": columns.region,
+        "topic": columns.topic,
+    }
+    if columns.text is not None and columns.name is not None:
+        arrays |= {"phrase": columns.text, "name": columns.name}
+    return arrays
+
+
+def _select(world: World) -> str:
+    """Turn numbers into what a log holds. A list gives NULL at 0: no topic, no place in the text."""
+    if world.texts is None:
+        about, tables = "topic_ids[topic] AS category", "topics"
+    else:
+        about, tables = "concat(before[phrase], spoken[name], after[phrase]) AS query", "befores, afters, names"
+    return f"""
+        SELECT CAST(person AS BIGINT) AS user_id, make_timestamptz(instant) AS timestamp,
+               written[region + 1] AS region, {about}
+        FROM events, regions, {tables}"""
+
+
+def _copy(connection: "duckdb.DuckDBPyConnection", query: str, path: Path, facts: dict[str, str]) -> None:
+    """Write a query's rows as Parquet, whole or not at all."""
+    import duckdb
+
+    part = path.with_name(f".{path.name}{_PART}")
+    carried = ", ".join(f"{key}: {literal(value)}" for key, value in facts.items())
+    try:
+        connection.execute(f"COPY ({query}) TO {literal(str(part))} ({_PARQUET}, KV_METADATA {{{carried}}})")
+        part.replace(path)
+    except (duckdb.IOException, OSError):
+        raise InputError(f"{path}: cannot be written; is there space, and is the folder yours to write?") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_truth(connection: "duckdb.DuckDBPyConnection", world: World, weeks: Sequence[Week], path: Path) -> None:
+    """Write the share of each category expected in each reported region and week. It is private."""
+    coverage, regions = world.coverage, world.coverage.geography.regions
+    reported = np.array([i for i, r in enumerate(regions) if coverage.standings[r.place_id].reported])
+    _list_table(connection, "places", "place_ids", [r.place_id for r in regions])
+    _list_table(connection, "levels", "level_names", [r.level for r in regions])
+    _list_table(connection, "categories", "ids", [category.id for category in coverage.spec.categories])
+    shares = np.array([_all_categories(world.interest.expected(week.first_day))[:, reported] for week in weeks])
+    week, category, place = (axis.ravel() for axis in np.indices(shares.shape, dtype=np.int32))
+    table = {"week": week, "category": category, "region": reported[place], "ratio": shares.ravel()}
+    connection.register("shares", table)
+    query = f"""
+        SELECT DATE '{weeks[0]}' + 7 * week AS week, level_names[region + 1] AS level,
+               place_ids[region + 1] AS place_id, ids[category + 1] AS category,
+               CASE WHEN NOT isnan(ratio) THEN ratio END AS expected_ratio
+        FROM shares, places, levels, categories ORDER BY shares.week, region, shares.category"""
+    _copy(connection, query, path, {"notice": PRIVATE})
+
+
+def _all_categories(topics: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Put the category of any search before the topics: its share is 1 wherever anyone searches."""
+    return np.vstack([np.where(np.isnan(topics[:1]), np.nan, 1.0), topics])

@@ -1,0 +1,161 @@
+"""The privacy statement of a release: what is promised, to whom, by which means, and what is not promised.
+
+`privacy.json` is for programs, with the fields that the registry of differential privacy deployments asks for
+(flavour, privacy loss, model, accounting, implementation); `PRIVACY.md` says the same to people.
+"""
+
+from typing import Any
+
+from search_insights.accounting import Accounting, epsilon_of_days
+from search_insights.ledger import LedgerEntry
+from search_insights.release import Release
+
+UNIT = "user-day: everything that one user searched on one calendar day"
+NEIGHBOURS = "two search logs that differ by adding or removing one user's searches of one day"
+
+NOT_COVERED = (
+    "A user's searches over several days together: epsilon grows with the number of days (see not_promised).",
+    "Groups of users: what is true of very many people at once may be learnt, and is what the dataset is for.",
+    "A person behind several user ids, or several persons behind one: the unit is the user id of the log.",
+    "How queries were assigned to categories: a classifier that was trained on the log itself is outside the promise.",
+    "Whoever can read the log or this program's working memory, and how long the program takes.",
+)
+
+
+def privacy_json(release: Release, accounting: Accounting) -> dict[str, Any]:
+    """Write the statement for programs."""
+    spec, promise = release.coverage.spec, release.coverage.spec.promise
+    days = 7 * len(release.entries)
+    return {
+        "name": spec.title,
+        "dataset": spec.dataset,
+        "spec": {"name": spec.name, "fingerprint": spec.fingerprint},
+        "flavor": {
+            "name": "approximate differential privacy",
+            "privacy_unit": UNIT,
+            "neighbouring_relation": NEIGHBOURS,
+            "bounds": bounds(release),
+        },
+        "privacy_loss": {
+            "epsilon": promise.epsilon,
+            "delta": promise.delta,
+            "holds": accounting.holds,
+            "cases": [
+                {
+                    "name": c.case.name,
+                    "epsilon": round(c.epsilon, 6),
+                    "delta": promise.delta,
+                    "sigmas": [s.value for s in c.case.sigmas],
+                }
+                for c in accounting.cases
+            ],
+        },
+        "model": {
+            "name": "central",
+            "release": "weekly tables, each week noised once",
+            "access": "public",
+        },
+        "accounting": {
+            "composition": "privacy loss distributions of all mechanisms that one user-day can reach, for each case",
+            "library": "dp-accounting",
+            "across_weeks": "weeks share no user-day, so the promise for a user-day holds for all weeks together",
+            "post_processing": "ratios, reliability, sparsity and scaling use noisy counts and public facts only",
+        },
+        "implementation": {
+            "mechanism": release.entries[-1].mechanism,
+            "sensitivity": "1 for each count",
+            "entropy": "operating system, no seed",
+            "program": f"search-insights {release.entries[-1].program}",
+        },
+        "not_promised": {
+            "user_active_on_7_days": {"epsilon": round(epsilon_of_days(spec, 7), 4), "delta": promise.delta},
+            "user_active_on_all_days": {
+                "days": days,
+                "epsilon": round(epsilon_of_days(spec, days), 4),
+                "delta": promise.delta,
+            },
+        },
+        "not_covered": list(NOT_COVERED),
+        "ledger": [_ledger_row(entry) for entry in release.entries],
+        "scaling": {
+            "factor": release.scaling.factor,
+            "fixed_by_weeks": [str(release.scaling.first_week), str(release.scaling.last_week)],
+        },
+        "sparsity": {"decided": release.sparsity is not None, "regions_removed": int(release.removed.sum())},
+        "corrections": [{"changed_values": c.changed_values, "reason": c.reason} for c in release.corrections],
+    }
+
+
+def bounds(release: Release) -> list[str]:
+    """Say in words how much one user-day can contribute."""
+    spec = release.coverage.spec
+    words = ["X1: at most one count for each geographic level and category", "X2: each count by at most 1"]
+    words += [
+        f"X3: no {level.name} counts of size class {', '.join(level.unreported_classes)}"
+        for level in spec.levels
+        if level.unreported_classes
+    ]
+    if spec.classed_levels:
+        words.append(f"X4: all {' and '.join(spec.classed_levels)} counts of a user-day are of one size class")
+    return words
+
+
+def _ledger_row(entry: LedgerEntry) -> dict[str, Any]:
+    return {
+        "week": entry.week.isoformat(),
+        "epsilon": entry.epsilon,
+        "delta": entry.delta,
+        "committed_at": entry.committed_at,
+        "cells": entry.cells,
+        "engine": entry.engine,
+        "program": entry.program,
+        "missing_days": entry.missing_days.split(),
+        "checksum": entry.checksum,
+    }
+
+
+def privacy_page(statement: dict[str, Any]) -> str:
+    """Write the statement for people."""
+    loss, weeks = statement["privacy_loss"], statement["ledger"]
+    all_days = statement["not_promised"]["user_active_on_all_days"]
+    week = statement["not_promised"]["user_active_on_7_days"]
+    cases = "\n".join(
+        f"| {c['name']} | {c['epsilon']:.3f} | {c['delta']:g} | {', '.join(f'{s:g}' for s in c['sigmas'])} |"
+        for c in loss["cases"]
+    )
+    lines = "\n".join
+    return f"""# Privacy of this dataset: {statement["name"]}
+
+This dataset protects what each user searched on each day with ({loss["epsilon"]:g}, {loss["delta"]:g})-differential
+privacy: whether one user's searches of one day were in the log or not changes the probability of any outcome by at
+most a factor of e^{loss["epsilon"]:g}, up to a probability of {loss["delta"]:g}.
+
+- **Unit.** {statement["flavor"]["privacy_unit"]}.
+- **Neighbouring logs.** {statement["flavor"]["neighbouring_relation"]}.
+- **Mechanism.** {statement["implementation"]["mechanism"]}; sensitivity {statement["implementation"]["sensitivity"]};
+  randomness from the operating system. Every count of every reported region gets noise, also those of 0.
+- **Model.** Central: the publisher holds the log; each week is noised once and released once.
+
+## How much one user-day can contribute
+{lines(f"- {text}" for text in statement["flavor"]["bounds"])}
+
+## Epsilon, case by case
+Computed with the {statement["accounting"]["library"]} library from {statement["accounting"]["composition"]}.
+
+| case | epsilon | delta | standard deviations of the noise |
+| --- | ---: | ---: | --- |
+{cases}
+
+The promise {"holds" if loss["holds"] else "DOES NOT HOLD"}: the worst case is at most {loss["epsilon"]:g}.
+
+## What is not promised
+{lines(f"- {text}" for text in statement["not_covered"])}
+
+For a user who searched on all 7 days of a week the same noise gives epsilon {week["epsilon"]:.2f} at delta
+{week["delta"]:g} for that week; on all {all_days["days"]} days of this release, {all_days["epsilon"]:.2f}.
+
+## What was spent
+{len(weeks)} weeks, {weeks[0]["week"]} to {weeks[-1]["week"]}, each with epsilon {weeks[0]["epsilon"]:g} and delta
+{weeks[0]["delta"]:g} per user-day, {weeks[0]["cells"]:,} noisy counts a week. `privacy.json` lists every week with the
+checksum of its noisy counts.
+"""

@@ -1,0 +1,68 @@
+"""What a release publishes and what it drops, by level and trend, and why: as numbers and as a picture."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from search_insights.charts import save_chart
+from search_insights.release import REASONS, Release
+
+
+def summarize(release: Release) -> list[dict[str, Any]]:
+    """Count the values of each level and trend by what became of them."""
+    spec = release.coverage.spec
+    levels = np.array([region.level for region in release.trends.regions])
+    rows = []
+    for level in (spec.total.level, *spec.level_names):
+        of_level = release.fates[:, levels == level]
+        for i, trend in enumerate(spec.trends):
+            counts = np.bincount(of_level[:, :, i].ravel(), minlength=len(REASONS))
+            fates = dict(zip(REASONS, counts.tolist(), strict=True))
+            regions = int(release.published[:, levels == level, i].any(axis=0).sum())
+            rows.append({"level": level, "trend": trend.name, "regions_with_a_value": regions} | fates)
+    return rows
+
+
+def save_summary_chart(release: Release, rows: list[dict[str, Any]], path: Path) -> None:
+    """Draw, for each level and trend, the share of values that are published and dropped."""
+    long = [
+        {"level": row["level"], "trend": row["trend"], "fate": reason, "values": row[reason], "order": i}
+        for row in rows
+        for i, reason in enumerate(REASONS)
+    ]
+    spec = release.coverage.spec
+    save_chart(
+        {
+            "title": f"{spec.title}: what is published, {release.trends.weeks[0]} to {release.trends.weeks[-1]}",
+            "data": {"values": long},
+            "width": 420,
+            "height": {"step": 18},
+            "mark": "bar",
+            "encoding": {
+                "row": {
+                    "field": "level",
+                    "sort": [spec.total.level, *spec.level_names],
+                    "title": None,
+                    "header": {"labelAngle": 0, "labelAlign": "left"},
+                },
+                "y": {"field": "trend", "type": "nominal", "sort": [t.name for t in spec.trends], "title": None},
+                "x": {
+                    "field": "values",
+                    "type": "quantitative",
+                    "stack": "normalize",
+                    "title": "share of all weeks and regions",
+                    "axis": {"format": "%"},
+                },
+                "color": {
+                    "field": "fate",
+                    "type": "nominal",
+                    "sort": list(REASONS),
+                    "scale": {"domain": list(REASONS), "range": ["#0072b2", "#e69f00", "#999999", "#d8d8d8"]},
+                    "title": None,
+                },
+                "order": {"field": "order"},
+            },
+        },
+        path,
+    )
