@@ -171,7 +171,7 @@ def test_an_interruption_is_one_line_and_exit_code_130(run: Run, monkeypatch: py
 
 @pytest.mark.usefixtures("environment")
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
-    """`search-insights regions a --json | head -1` is quiet and succeeds."""
+    """`search-insights regions a --json | head -1` is quiet; its exit code tells that nobody read to the end."""
     with subprocess.Popen(
         [PROGRAM, "regions", "a", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as program:
@@ -180,7 +180,7 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
         assert program.stdout.readline() == "[\n"
         program.stdout.close()
         assert program.stderr.read() == ""
-        assert program.wait() == 0
+        assert program.wait() == 141
 
 
 @pytest.mark.usefixtures("environment")
@@ -191,7 +191,7 @@ def test_short_output_for_a_reader_that_is_gone_is_quiet(arguments: list[str]) -
     os.close(reading)
     ended = subprocess.run([PROGRAM, *arguments], stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writing)
-    assert (ended.returncode, ended.stderr) == (0, "")
+    assert (ended.returncode, ended.stderr) == (141, "")
 
 
 # Help

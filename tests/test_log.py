@@ -1,22 +1,21 @@
 """A search log may come in many forms; each is read to the same counts, or refused in a line that betrays nothing."""
 
 import csv
-import signal
-import threading
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import cast
 from zoneinfo import ZoneInfo
 
 import duckdb
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from search_insights.coverage import Coverage
-from search_insights.duckdb_engine import open_duckdb_engine
+from search_insights.duckdb_engine import DuckDbEngine, open_duckdb_engine
 from search_insights.errors import LogError, UsageError
-from search_insights.log import LogSource, find_files, open_log, parse_columns
+from search_insights.log import LogSource, SearchLog, find_files, open_log, parse_columns
 from search_insights.region_names import region_names
 from search_insights.weeks import Week
 from tests.logs import (
@@ -206,17 +205,26 @@ def test_users_may_be_numbers_text_or_uuids(coverage: Coverage, tmp_path: Path, 
     assert {place for place, _ in counts} == {"geoId/06", "geoId/06075", "zip/94103"}
 
 
-@given(users=st.lists(st.text("ab1,;|\t'\"#\\ \n:-é漢", max_size=6), min_size=1, max_size=20))
-def test_any_text_in_csv_is_a_user(tmp_path_factory: pytest.TempPathFactory, users: list[str]) -> None:
-    """No row of CSV is passed over or torn apart, whatever quotes, comments and separators its users are made of."""
+odd_text = st.text("ab1,;|\t'\"#\\ \n:-é漢", max_size=6)
+
+
+@given(pairs=st.lists(st.tuples(odd_text, odd_text), min_size=1, max_size=20))
+@example(pairs=[("'", "a"), ("'", "b")])  # not a quoted field of two lines
+@example(pairs=[("#", "b"), ("a", "")])  # not a comment
+def test_any_text_in_csv_is_a_user_or_a_query(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]]
+) -> None:
+    """No row of CSV is passed over or torn apart, whatever quotes, comments and separators its fields are made of."""
     path = tmp_path_factory.mktemp("any") / "log.csv"
-    rows = [(user, f"{MONDAY}T20:00:00Z", "94103", "A1") for user in users]
+    rows = [(user, f"{MONDAY}T20:00:00Z", "94103", "A1", query) for user, query in pairs]
     with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([("user_id", "timestamp", "region", "category"), *rows])
+        csv.writer(file, lineterminator="\n").writerows(
+            [("user_id", "timestamp", "region", "category", "query"), *rows]
+        )
     with duckdb.connect() as connection:
         open_log(connection, LogSource((str(path),)), "UTC")
         found = connection.execute("SELECT user_id, region, category FROM log").fetchall()
-    assert found == [(user or None, "94103", "A1") for user in users]
+    assert found == [(user or None, "94103", "A1") for user, _ in pairs]
 
 
 # Times
@@ -549,7 +557,7 @@ def test_files_of_types_that_do_not_agree_are_refused(publisher: Publisher) -> N
 def test_an_unknown_category_is_refused_without_being_shown(
     publisher: Publisher, suffix: str, debug: tuple[str, ...]
 ) -> None:
-    """The line names the column, the day and the known categories; neither it nor a traceback has a value of the log."""
+    """The line names the column, the day and what is known; neither it nor a traceback has a value of the log."""
     query = searches(
         user_id=f"'{SECRET}-user-' || i",
         category=f"CASE WHEN i % 7 = 4 THEN '{SECRET}-category' WHEN i % 7 = 3 THEN 'A1' END",
@@ -557,7 +565,7 @@ def test_an_unknown_category_is_refused_without_being_shown(
     )
     code, out, err = publisher.anonymize(publisher.log(query, f"log.{suffix}"), *debug)
     last = err.splitlines(keepends=True)[-1]
-    words = "column 'category': 1 unknown value(s) on 2021-03-12; expected A1 or vaccination_intent"
+    words = "column 'category': 20 rows of 2021-03-12 have an unknown value; expected A1 or vaccination_intent"
     assert_refused(publisher, (code, out, last), words)
     assert SECRET not in err
 
@@ -566,7 +574,7 @@ def test_an_unknown_category_is_refused_without_being_shown(
 def test_a_category_is_spelt_exactly(publisher: Publisher, word: str) -> None:
     """What is nearly a category is none: guessing could count a topic as another."""
     result = publisher.anonymize(publisher.log(searches(category=f"CASE WHEN i = 9 THEN '{word}' END")))
-    assert_refused(publisher, result, "1 unknown value(s) on 2021-03-10")
+    assert_refused(publisher, result, "1 rows of 2021-03-10 have an unknown value")
 
 
 def test_times_that_cannot_be_read_are_said_to_be(publisher: Publisher) -> None:
@@ -580,21 +588,24 @@ def test_a_file_that_breaks_after_the_check_betrays_nothing(coverage: Coverage, 
     """An error of the database while a day is read quotes values of the log; it is replaced by one that does not."""
     log = write_log(tmp_path / "log.csv")
     with open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)) as engine:
-        engine.connection.execute(f"CREATE OR REPLACE TEMP VIEW log AS SELECT '{SECRET}'::INTEGER AS category")
+        engine.connection.execute(f"""
+            CREATE OR REPLACE TEMP VIEW log AS
+            SELECT 1 AS user_id, TIMESTAMPTZ '2021-03-09 20:00:00+00' AS timestamp, '94103' AS region,
+                   CAST(CAST('{SECRET}' AS INTEGER) AS VARCHAR) AS category""")
         with pytest.raises(LogError) as refused:
-            engine.unknown_categories(WEEK.begin, WEEK.end)
+            engine.bound(WEEK.first_day, WEEK.begin, WEEK.end)
     assert SECRET not in str(refused.value)
     assert refused.value.__suppress_context__
 
 
-def test_an_interrupt_in_the_middle_of_a_day_is_an_interrupt(coverage: Coverage, tmp_path: Path) -> None:
+def test_an_interrupt_in_the_middle_of_a_day_is_an_interrupt(coverage: Coverage) -> None:
     """Pressing Ctrl-C while the database works ends the run as interrupted, not as a fault."""
-    endless = "SELECT i::VARCHAR AS category, TIMESTAMPTZ '2021-03-09 20:00:00+00' AS timestamp FROM range(1000000000000000) r(i)"
-    log = write_log(tmp_path / "log.parquet")
-    with open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)) as engine:
-        engine.connection.execute(f"CREATE OR REPLACE TEMP VIEW log AS {endless} WHERE i < 0 OR i % 2 = 2")
-        timer = threading.Timer(0.2, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
-            engine.unknown_categories(WEEK.begin, WEEK.end)
-        timer.join()
+
+    class Interrupted:
+        def execute(self, sql: str) -> None:
+            raise RuntimeError("Query interrupted")  # so says DuckDB
+
+    log = SearchLog(LogSource(()), (), "TIMESTAMP WITH TIME ZONE", "UTC")
+    engine = DuckDbEngine(cast(duckdb.DuckDBPyConnection, Interrupted()), log, coverage.spec)
+    with pytest.raises(KeyboardInterrupt):
+        engine.bound(WEEK.first_day, WEEK.begin, WEEK.end)

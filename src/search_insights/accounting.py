@@ -11,6 +11,7 @@ really used, composed by the dp-accounting library, whose discretisation errs on
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from search_insights.errors import CheckFailed
@@ -96,6 +97,13 @@ def _epsilon(sigmas: Iterable[Sigma], delta: float, days: int = 1) -> float:
 
     composed: Any = pld.identity(value_discretization_interval=_DISCRETISATION)
     for sigma, times in sorted(Counter(s.value for s in sigmas).items()):
-        one = pld.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=_DISCRETISATION)
-        composed = composed.compose(one.self_compose(times * days))
+        composed = composed.compose(_loss(sigma).self_compose(times * days))
     return float(composed.get_epsilon_for_delta(delta))
+
+
+@lru_cache(maxsize=64)
+def _loss(sigma: float) -> Any:
+    """The privacy loss distribution of one mechanism; the cases share many."""
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    return pld.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=_DISCRETISATION)

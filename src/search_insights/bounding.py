@@ -8,12 +8,15 @@ from datetime import date
 from importlib import resources
 
 from search_insights.log import literal
-from search_insights.region_names import CLASS_BITS, NUMBER_BITS
+from search_insights.region_names import CLASS_BITS, NO_TOPIC, NUMBER_BITS
 from search_insights.spec import Spec
 
-# The bits of a lot that are random: above number and class, below the one that puts events without a class last.
-_RANDOM_BITS = (1 << 63) - (1 << (NUMBER_BITS + CLASS_BITS))
+# The bits of a lot that are random.
+_RANDOM_BITS = NO_TOPIC - (1 << (NUMBER_BITS + CLASS_BITS))
 _NUMBER = (1 << NUMBER_BITS) - 1
+
+# What `events.category` holds for a word that the spec does not know; such a log is refused.
+UNKNOWN_CATEGORY = 255
 
 
 def events_sql(spec: Spec, day: date, condition: str) -> str:
@@ -26,10 +29,13 @@ def events_sql(spec: Spec, day: date, condition: str) -> str:
     key = int.from_bytes(hashlib.sha256(f"{spec.fingerprint} {day}".encode()).digest()[:7])
     return f"""
         CREATE OR REPLACE TEMP TABLE events AS
-        SELECT user_id, {_category_number(spec)} AS category,
-               (hash(xor(hash(user_id, timestamp), {key}::UBIGINT)) & {_RANDOM_BITS}::UBIGINT) | ticket AS lot
-        FROM log JOIN names ON names.name = log.region
-        WHERE user_id IS NOT NULL AND {condition}"""
+        SELECT user_id, category,
+               (hash(xor(hash(user_id, timestamp), {key}::UBIGINT)) & {_RANDOM_BITS}::UBIGINT)
+                   | CASE WHEN category = 0 THEN {NO_TOPIC}::UBIGINT ELSE 0::UBIGINT END
+                   | ticket AS lot
+        FROM (SELECT * REPLACE ({_category_number(spec)} AS category) FROM log WHERE {condition}) AS log
+        JOIN names ON names.name = log.region
+        WHERE user_id IS NOT NULL"""
 
 
 def bounding_sql() -> str:
@@ -39,21 +45,19 @@ def bounding_sql() -> str:
 
 def sums_sql() -> str:
     """Write the query that adds the contributions up; nothing about a single user leaves it."""
-    return f"""
+    sums = f"""
         SELECT category::BIGINT AS category,
                (open_lot & {_NUMBER})::BIGINT AS open_region,
                coalesce((classed_lot & {_NUMBER})::BIGINT, -1) AS classed_region,
                count(*) AS user_days
-        FROM contributions GROUP BY ALL"""
-
-
-def category_words(spec: Spec) -> dict[str, int]:
-    """Number the categories by the words that a log may use for them: id or name."""
-    return {word: number for number, c in enumerate(spec.categories) for word in (c.id, c.name)}
+        FROM contributions WHERE {{}} GROUP BY ALL"""
+    # Apart, because any search is most of them, and is added up faster when nothing else is in the way.
+    return f"{sums.format('category = 0')} UNION ALL {sums.format('category > 0')}"
 
 
 def _category_number(spec: Spec) -> str:
-    """Write the expression that numbers an event's topic; words that are not known were refused before."""
-    whens = " ".join(f"WHEN {literal(word)} THEN {n}" for word, n in category_words(spec).items() if n > 0)
+    """Write the expression that numbers an event's topic, given by the id or name of a category."""
+    words = {word: number for number, c in enumerate(spec.categories) for word in (c.id, c.name)}
+    whens = " ".join(f"WHEN {literal(word)} THEN {number}" for word, number in ({"": 0} | words).items())
     # Most searches have no category: so written, they pass without a comparison.
-    return f"CASE WHEN category IS NULL THEN 0 ELSE CASE category {whens} ELSE 0 END END::UTINYINT"
+    return f"CASE WHEN category IS NULL THEN 0 ELSE CASE category {whens} ELSE {UNKNOWN_CATEGORY} END END::UTINYINT"

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.coverage import Cell, Coverage
+from search_insights.geography import Region
 from search_insights.noise import Counts, Sigmas
 
 Numbers = npt.NDArray[np.int64]
@@ -29,6 +30,11 @@ class CellList:
         return tuple(self.coverage.cells())
 
     @cached_property
+    def regions(self) -> tuple[Region, ...]:
+        """The reported regions, each with a cell for every category."""
+        return tuple(cell.region for cell in self.cells[:: len(self.coverage.spec.categories)])
+
+    @cached_property
     def sigmas(self) -> Sigmas:
         """The sigma of each cell."""
         return np.array([cell.sigma for cell in self.cells], dtype=np.float64)
@@ -41,7 +47,7 @@ class CellList:
     def _first_cell(self) -> dict[str, int]:
         """The number of the cell of each reported region's first category."""
         step = len(self.coverage.spec.categories)
-        return {cell.region.place_id: i * step for i, cell in enumerate(self.cells[::step])}
+        return {region.place_id: i * step for i, region in enumerate(self.regions)}
 
     @cached_property
     def _places(self) -> dict[str, Numbers]:

@@ -1,6 +1,7 @@
 """The command line: one thin command for each job, errors in one line, exit codes that scripts can rely on.
 
-Exit codes: 0 done, 1 a check ran and its answer is no, 2 bad input, 3 a fault of the program, 130 interrupted.
+Exit codes: 0 done, 1 a check ran and its answer is no, 2 bad input, 3 a fault of the program, 130 interrupted,
+141 the reader of the output went away.
 """
 
 import argparse
@@ -21,8 +22,10 @@ from search_insights.errors import SearchInsightsError, UsageError
 # In the order of the data's way. Each name is a module of `commands` with HELP, EXAMPLE, add_arguments and run.
 COMMANDS = (
     "demo",
+    "simulate",
     "anonymize",
     "publish",
+    "evaluate",
     "ledger",
     "privacy",
     "regions",
@@ -55,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader has seen enough (`| head`); keep Python from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return 128 + signal.SIGPIPE  # not 0: a check whose answer nobody read has not passed
     except KeyboardInterrupt:
         note("search-insights: interrupted")
         return 128 + signal.SIGINT

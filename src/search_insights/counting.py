@@ -54,17 +54,18 @@ def count_week(
     """Bound and count a week; refuse it if its log is not fit to be published from."""
     counts = cells.zeros()
     empty: list[date] = []
-    doubtful = False
+    used, doubtful = 0, False
     for day in week.days:
         begin, end = week.day_bounds(day)
-        _require_known_categories(engine, cells.coverage.spec, day, begin, end)
         found = engine.bound(day, begin, end)
+        _require_known_categories(found, cells.coverage.spec, day)
+        used += found.events
         add_contributions(counts, cells, names, found)
         doubtful = doubtful or names.doubtful_used(found.open_regions)
         if not found.events:
             empty.append(day)
         progress(f"{day:%a}")
-    left_out = engine.left_out(week.begin, week.end, asked[0] - _MARGIN, asked[1] + _MARGIN)
+    left_out = engine.left_out(week.begin, week.end, (asked[0] - _MARGIN, asked[1] + _MARGIN), used)
     _require_few_left_out(left_out, week, tolerance)
     _require_days([day for day in empty if day not in tolerance.missing_days], week)
     return WeekCounts(counts, left_out, doubtful)
@@ -80,12 +81,12 @@ def add_contributions(counts: Counts, cells: CellList, names: RegionNames, found
         cells.add(counts, levels, regions, found.categories[some], found.user_days[some])
 
 
-def _require_known_categories(engine: Engine, spec: Spec, day: date, begin: datetime, end: datetime) -> None:
-    unknown = engine.unknown_categories(begin, end)
-    if unknown:
+def _require_known_categories(found: Contributions, spec: Spec, day: date) -> None:
+    if found.unknown_category:
         words = ", ".join(f"{c.id} or {c.name}" for c in spec.categories[1:])
         raise LogError(
-            f"column 'category': {unknown} unknown value(s) on {day}; expected {words}, or nothing for other searches"
+            f"column 'category': {found.unknown_category:,} rows of {day} have an unknown value; expected {words}, or "
+            "nothing for other searches"
         )
 
 

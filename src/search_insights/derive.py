@@ -30,12 +30,14 @@ class Trends:
     @cached_property
     def points(self) -> Floats:
         """How many data points a region has in each week: 1 if any of its trends is reliable, else 0."""
-        return self.ratios.kept.any(axis=2).astype(np.float64)
+        points: Floats = np.asarray(self.ratios.kept.any(axis=2), dtype=np.float64)
+        return points
 
     def total_of(self, trend: str) -> Floats:
         """The weekly values of a trend for the total, empty (NaN) where unreliable."""
         number = [t.id for t in self.spec.trends].index(trend)
-        values: Floats = np.where(self.ratios.kept[:, 0, number], self.ratios.value[:, 0, number], np.nan)
+        values = self.ratios.value[:, 0, number].copy()
+        values[~self.ratios.kept[:, 0, number]] = np.nan
         return values
 
 
@@ -46,17 +48,17 @@ def derive(store: Store) -> Trends:
     weeks = tuple(entry.week for entry in store.entries())
     shape = (len(weeks), -1, len(spec.categories))
     noisy = np.stack([store.noisy_counts(Week(week, spec.time_zone)) for week in weeks]).reshape(shape)
-    regions = tuple(cell.region for cell in cells.cells[:: len(spec.categories)])
+    regions = cells.regions
     variances = np.square(cells.sigmas).reshape(shape[1:])
-    counts, variances = _with_total(spec, regions, noisy.astype(np.float64), variances)
-    x, y = _trend_counts(spec, counts), counts[:, :, :1]
-    x_sigma, y_sigma = np.sqrt(_trend_counts(spec, variances)), np.sqrt(variances[:, :1])
+    counts, variances = with_total(spec, regions, noisy.astype(np.float64), variances)
+    x, y = trend_counts(spec, counts), counts[:, :, :1]
+    x_sigma, y_sigma = np.sqrt(trend_counts(spec, variances)), np.sqrt(variances[:, :1])
     return Trends(
         spec, weeks, (store.coverage.geography.country, *regions), judge(x, y, x_sigma, y_sigma, spec.reliability)
     )
 
 
-def _with_total(spec: Spec, regions: tuple[Region, ...], counts: Floats, variances: Floats) -> tuple[Floats, Floats]:
+def with_total(spec: Spec, regions: tuple[Region, ...], counts: Floats, variances: Floats) -> tuple[Floats, Floats]:
     """Put the total first: the sum of the coarsest level's noisy counts, whose variances add up."""
     parts = [i for i, region in enumerate(regions) if region.level == spec.total.sum_of]
     totals = counts[:, parts].sum(axis=1, keepdims=True)
@@ -66,7 +68,7 @@ def _with_total(spec: Spec, regions: tuple[Region, ...], counts: Floats, varianc
     )
 
 
-def _trend_counts(spec: Spec, of_categories: Floats) -> Floats:
+def trend_counts(spec: Spec, of_categories: Floats) -> Floats:
     """Add the categories of each trend: C3 is A1 + A2 + A3. Serves counts and variances alike."""
     numbers = {c.id: i for i, c in enumerate(spec.categories)}
     sums = [of_categories[..., [numbers[c] for c in trend.sum_of]].sum(axis=-1) for trend in spec.trends]

@@ -1,6 +1,7 @@
 """The engine for one machine: DuckDB in memory, a day at a time.
 
-What does not fit into memory goes to a folder that only this user can read, encrypted, and is removed at the end.
+What does not fit into memory goes to a folder that only this user can enter, and is removed at the end. It is not
+encrypted there: DuckDB can do so only with an extension that is not part of it.
 """
 
 import shutil
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from search_insights.bounding import bounding_sql, category_words, events_sql, sums_sql
+from search_insights.bounding import UNKNOWN_CATEGORY, bounding_sql, events_sql, sums_sql
 from search_insights.engine import Contributions, LeftOut
 from search_insights.errors import InputError, UsageError
 from search_insights.log import LogSource, SearchLog, literal, open_log, unreadable
@@ -49,7 +50,6 @@ def _connect(spill: str, memory: str) -> "duckdb.DuckDBPyConnection":
             ":memory:",
             config={
                 "temp_directory": spill,
-                "temp_file_encryption": "true",
                 "memory_limit": memory,
                 "preserve_insertion_order": "false",
                 "autoinstall_known_extensions": "false",
@@ -84,38 +84,37 @@ class DuckDbEngine:
         sums = self._run(sums_sql()).fetchnumpy()
         return Contributions(
             events=self._number("SELECT count(*) FROM events"),
+            unknown_category=self._number(f"SELECT count(*) FROM events WHERE category = {UNKNOWN_CATEGORY}"),
             categories=sums["category"],
             open_regions=sums["open_region"],
             classed_regions=sums["classed_region"],
             user_days=sums["user_days"],
         )
 
-    def unknown_categories(self, begin: datetime, end: datetime) -> int:
-        """Count the distinct values of `category` that are neither a category of the spec nor empty."""
-        known = ", ".join(literal(word) for word in ("", *category_words(self.spec)))
-        return self._number(f"""
-            SELECT count(DISTINCT category) FROM log
-            WHERE category IS NOT NULL AND category NOT IN ({known}) AND {self.log.between(begin, end)}""")
-
-    def left_out(self, begin: datetime, end: datetime, asked_begin: datetime, asked_end: datetime) -> LeftOut:
-        """Look only as closely as needed: the reasons are counted where something is missing."""
+    def left_out(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> LeftOut:
+        """Look only as closely as needed: where all rows of all files were used, nothing was left out."""
+        if used == self._number("SELECT count(*) FROM log"):
+            return LeftOut(rows=used)
         of_week = self.log.between(begin, end)
-        files = self._run(f"SELECT file, count(*) FROM log WHERE {of_week} GROUP BY file").fetchall()
+        files = [file for (file,) in self._run(f"SELECT DISTINCT file FROM log WHERE {of_week}").fetchall()]
         if not files:
             no_time = self._number("SELECT count(*) FROM log WHERE timestamp IS NULL")
             return LeftOut(rows=no_time, outside=no_time)
-        listed = ", ".join(literal(file) for file, _ in files)
-        in_files = self._number(f"SELECT count(*) FROM log WHERE file IN ({listed})")
-        asked = self._number(
-            f"SELECT count(*) FROM log WHERE file IN ({listed}) AND {self.log.between(asked_begin, asked_end)}"
+        in_files = f"file IN ({', '.join(literal(file) for file in files)})"
+        rows = self._number(f"SELECT count(*) FROM log WHERE {in_files} AND {of_week}")
+        outside = self._number(f"SELECT count(*) FROM log WHERE {in_files}") - self._number(
+            f"SELECT count(*) FROM log WHERE {in_files} AND {self.log.between(*asked)}"
         )
-        rows = sum(n for _, n in files)
-        no_user, no_region, unknown = self._run(f"""
+        no_user, no_region, unknown = self._reasons(of_week) if used < rows else (0, 0, 0)
+        return LeftOut(rows + outside, no_user, no_region, unknown, outside)
+
+    def _reasons(self, condition: str) -> tuple[int, int, int]:
+        (row,) = self._run(f"""
             SELECT count(*) FILTER (user_id IS NULL),
                    count(*) FILTER (user_id IS NOT NULL AND region IS NULL),
                    count(*) FILTER (user_id IS NOT NULL AND region IS NOT NULL AND name IS NULL)
-            FROM log LEFT JOIN names ON names.name = log.region WHERE {of_week}""").fetchall()[0]
-        return LeftOut(rows + in_files - asked, no_user, no_region, unknown, in_files - asked)
+            FROM log LEFT JOIN names ON names.name = log.region WHERE {condition}""").fetchall()
+        return row[0], row[1], row[2]
 
     def _run(self, sql: str) -> Any:
         """Run a statement over the log; an error of DuckDB would quote values of the log, so it stays here."""

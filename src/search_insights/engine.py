@@ -16,10 +16,12 @@ class Contributions:
     """How many user-days contribute to each (category, region at open levels, region at classed levels).
 
     Regions are numbers of `RegionNames`; -1 stands for no contribution at classed levels. `events` is how many rows
-    of the log they were drawn from. Private.
+    of the log they were drawn from, `unknown_category` how many of them have a category that the spec does not know.
+    Private.
     """
 
     events: int
+    unknown_category: int
     categories: Numbers
     open_regions: Numbers
     classed_regions: Numbers
@@ -62,8 +64,8 @@ class Engine(Protocol):
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
         """Bound the events of a day, which lies between two instants."""
 
-    def unknown_categories(self, begin: datetime, end: datetime) -> int:
-        """Count the distinct values of `category` in a span of time that the spec does not know."""
+    def left_out(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> LeftOut:
+        """Say what was not used of the files that hold events of a week.
 
-    def left_out(self, begin: datetime, end: datetime, asked_begin: datetime, asked_end: datetime) -> LeftOut:
-        """Say what was not used of the files that hold events of a week, which lies within all that was asked for."""
+        The week lies within the span of all that was asked for; so many of its events were used.
+        """

@@ -5,9 +5,11 @@ place_id of the region that holds it, and is empty for one region, the country. 
 only: the county 06075 and the postal code 06075 are different places.
 """
 
+import difflib
 import hashlib
 import json
 import math
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -76,7 +78,7 @@ class Geography:
 
     def find(self, text: str) -> list[Region]:
         """Look regions up by code, place_id or name, the best matches first."""
-        wanted = text.strip().casefold()
+        wanted = _folded(text)
         if not wanted:
             return []
         ranked = [(rank, region) for region in self.regions if (rank := _match(region, wanted)) is not None]
@@ -92,11 +94,17 @@ class Geography:
         return hashlib.sha256(rows.encode()).hexdigest()
 
 
+def _folded(text: str) -> str:
+    """Write text so that case and accents do not matter: Dona Ana finds Doña Ana."""
+    parts = unicodedata.normalize("NFKD", text.strip().casefold())
+    return "".join(part for part in parts if not unicodedata.combining(part))
+
+
 def _match(region: Region, wanted: str) -> int | None:
     """Rank a match: 0 the code or id itself, 1 the name, 2 its beginning, 3 all words somewhere in it."""
     if wanted in (region.code.casefold(), region.place_id.casefold()):
         return 0
-    name = region.name.casefold()
+    name = _folded(region.name)
     if name == wanted:
         return 1
     if name.startswith(wanted):
@@ -145,7 +153,16 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         raise GeographyError(
             f"{path}: no column {missing[0]!r}; expected {', '.join(_COLUMNS)}; got {', '.join(columns)}"
         )
+    _refuse_misspelt(columns, path)
     return (dict(zip(columns, row, strict=True)) for row in values)
+
+
+def _refuse_misspelt(columns: list[str], path: Path) -> None:
+    """Other columns are welcome, but not one that looks like a slip for a column that is missing."""
+    for column in _COLUMNS:
+        near = difflib.get_close_matches(column, [c for c in columns if c not in _COLUMNS], n=1, cutoff=0.7)
+        if column not in columns and near:
+            raise GeographyError(f"{path}: column {near[0]!r}: did you mean {column!r}? Rename one of them")
 
 
 def _region(row: dict[str, Any], where: str) -> Region:
@@ -172,17 +189,17 @@ def _clean(value: object) -> str:
 
 def _text(row: dict[str, Any], column: str, where: str) -> str:
     text = _clean(row[column])
-    if not text or not text.translate(_JOINERS).isprintable():
+    if not text or not (text.isprintable() or text.translate(_JOINERS).isprintable()):
         raise GeographyError(f"{where}: column {column!r}: expected text on one line, got {text!r}")
     return text
 
 
 def _number(value: object, column: str, where: str) -> float | None:
-    if _clean(value) == "":
+    if value is None or value == "":
         return None
     try:
-        number = float(str(value))
-    except ValueError:
+        number = float(value)  # type: ignore[arg-type]  # whatever is no number is refused below
+    except (TypeError, ValueError):
         number = math.nan
     lowest, highest = _RANGES[column]
     if not lowest <= number <= highest or number == math.inf:

@@ -43,8 +43,10 @@ def _chunks(where: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:
 
 def _measurement(sigma: float) -> Any:
     """Make OpenDP's discrete Gaussian mechanism on vectors of integers."""
-    import opendp.prelude as dp
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_gaussian
+    from opendp.metrics import l2_distance
+    from opendp.mod import enable_features
 
-    dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l2_distance(T=dp.f64)
-    return dp.m.make_gaussian(*space, scale=sigma)
+    enable_features("contrib")
+    return make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=sigma)

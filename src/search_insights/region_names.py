@@ -16,10 +16,13 @@ from search_insights.cells import Numbers
 from search_insights.coverage import Coverage
 from search_insights.errors import GeographyError, UsageError
 
-# How a lot is laid out, from the low end: number, size class, random bits. sql/bounding.sql reads it so.
+# How a lot is laid out, from the low end: number, size class, random bits, and two bits that let some events come
+# first: NO_TOPIC is set where a search is about no topic, NO_CLASS where its region has no size class.
+# sql/bounding.sql reads it so.
 NUMBER_BITS = 20
 CLASS_BITS = 4
-_LAST = 1 << 63  # set where the region has no size class, so that any other event of the user comes first
+NO_TOPIC = 1 << 62
+NO_CLASS = 1 << 63
 
 
 @dataclass(frozen=True)
@@ -77,5 +80,5 @@ def _codes(coverage: Coverage, code_level: str | None) -> tuple[dict[str, int], 
 def _class_bits(coverage: Coverage, region: int) -> int:
     size_class = coverage.standings[coverage.geography.regions[region].place_id].size_class
     if size_class is None:
-        return _LAST
+        return NO_CLASS
     return (coverage.spec.class_names.index(size_class) + 1) << NUMBER_BITS

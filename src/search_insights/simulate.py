@@ -72,6 +72,7 @@ class SimulatedLog:
     """What was written."""
 
     folder: Path
+    weeks: tuple[Week, ...]
     files: int
     events: int
     bytes: int
@@ -106,7 +107,7 @@ def simulate(
         if truth is not None:
             write_truth(connection, world, chosen, truth)
     events = sum(events_on(world, week, day) for week, day in days)
-    return SimulatedLog(out, len(days), events, sum(sizes), truth)
+    return SimulatedLog(out, chosen, len(days), events, sum(sizes), truth)
 
 
 def _weeks(coverage: Coverage, first_week: date, weeks: int) -> tuple[Week, ...]:

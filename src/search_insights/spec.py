@@ -22,6 +22,10 @@ from search_insights.errors import SpecError
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
+MAX_SIGMA = 100_000
+
+# The other columns of the dataset, which a trend's column must not be confused with.
+_TAKEN = re.compile(r"date|place_id|level|code|number|(country|sub)_region.*|.*_(low|high)", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
@@ -139,7 +143,8 @@ class Sigma:
         return ".".join(part for part in ("sigma", self.level, self.size_class, self.category) if part)
 
     def __post_init__(self) -> None:
-        _require(0 < self.value < math.inf, self.key, "a number above 0", self.value)
+        # The upper limit catches slips; accounting for noise of a million would take gigabytes.
+        _require(0 < self.value <= MAX_SIGMA, self.key, f"a number above 0, at most {MAX_SIGMA:,}", self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +265,8 @@ class Spec:
         for field in ("id", "name", "column"):
             _require_distinct((getattr(t, field) for t in self.trends), f"trend.{field}")
         for trend in self.trends:
+            free = _TAKEN.fullmatch(trend.column) is None
+            _require(free, f"trend {trend.id!r}.column", "no other column of the dataset", repr(trend.column))
             key = f"trend {trend.id!r}.sum_of"
             _require(len(trend.sum_of) >= 1, key, "at least one category", "none")
             _require_distinct(trend.sum_of, key)
@@ -379,7 +386,7 @@ class Spec:
         return {(s.level, s.size_class, s.category): s.value for s in self.sigmas}
 
     def canonical(self) -> str:
-        """Write the spec as text that is the same whenever its meaning is: what a store remembers of it."""
+        """Write the spec as text that does not depend on how its file was laid out."""
         fields = asdict(self)
         fields["sigmas"] = {s.key: s.value for s in sorted(self.sigmas, key=lambda s: s.key)}
         return json.dumps(fields, sort_keys=True, indent=1, default=str)

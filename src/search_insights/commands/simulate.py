@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from search_insights.commands.options import add_coverage, coverage_of
-from search_insights.console import note, out
+from search_insights.console import Steps, note, out
 
 HELP = "write a search log of a simulated population"
 EXAMPLE = "search-insights simulate --out LOG --from 2021-01-04 --weeks 22 --events-per-week 10000000 --seed 7"
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--queries", action="store_true", help="write query texts in place of categories")
     parser.add_argument(
-        "--truth", metavar="FILE", type=Path, help="also write the expected shares, a private Parquet file"
+        "--truth", metavar="FILE", type=Path, help="also write the expected shares and exact counts, a private file"
     )
     add_coverage(parser)
 
@@ -38,11 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the log and say where it is."""
     from search_insights.simulate import PEAK_SHARE, simulate
+    from search_insights.truth import add_exact_counts
     from search_insights.weeks import parse_day
 
+    coverage = coverage_of(args)
     log = simulate(
         args.out,
-        coverage_of(args),
+        coverage,
         parse_day(args.first_week, "--from"),
         args.weeks,
         args.events_per_week,
@@ -55,5 +57,8 @@ def run(args: argparse.Namespace) -> int:
     )
     out(f"{log.folder}: {log.files} days, {log.events:,} events, {log.bytes / 1e6:,.1f} MB")
     if log.truth is not None:
-        out(f"{log.truth}: the expected shares; private, for evaluation only: never publish this file")
+        if not args.queries:  # queries have no category yet, so they cannot be counted
+            with Steps() as steps:
+                add_exact_counts(log.truth, args.out, log.weeks, coverage, steps.show)
+        out(f"{log.truth}: the truth; private, for evaluation only: never publish this file")
     return 0

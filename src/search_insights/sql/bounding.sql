@@ -1,17 +1,17 @@
 -- Contribution bounding, X1 to X4 (Section 3.1), for the searches of one day.
 --
--- In:  events (user_id, category, lot)   category 0 = none, 1.. = topics in the order of the spec
+-- In:  events (user_id, category, lot)   category 0 = no topic, 1.. = topics in the order of the spec
 -- Out: contributions (user_id, category, open_lot, classed_lot)   category 0 = any search
 --
--- A lot is a random number whose low bits name the event's region and its size class (0: the region is known to an
--- open level only). The least lot of a set of events is one of them drawn at random; events whose size class is known
--- come before others. A draw depends on the user's own events and a key, and on nothing else.
+-- A lot is a random number whose low bits name the event's region and its size class (0 where the region is known to
+-- an open level only), so the least lot of some events is one of them drawn at random. Its two highest bits let
+-- events whose size class is known come before others, and then searches about a topic before others. A draw depends
+-- on the user's own events and a key, and on nothing else.
 --
--- Each contribution is counted once in its category, at every open level by the region of open_lot, and at every
--- classed level by the region of classed_lot. What holds for each user and day, whatever the events are:
+-- Each contribution is counted once in its category: at every open level by the region of open_lot, and at every
+-- classed level by the region of classed_lot. What holds for each user, whatever the events are:
 --   X1, X2  one row for a user and category, so one region for each level, counted once
---   X4      every classed_lot of a user is of one size class: of chosen.class if the user has a row in chosen, else
---           there is no classed topic event, and the one classed_lot that can have a class is that of category 0
+--   X4      every classed_lot of a user is of one size class: that of the user's least lot
 --   X3      is kept where regions become cells: an unreported region has none
 
 -- For each topic, one event drawn from those of each size class.
@@ -21,24 +21,19 @@ FROM events
 WHERE category > 0
 GROUP BY user_id, category, class;
 
--- X4: a user's size class is that of one topic event drawn at random, if there is any with a class. Topics come
--- first because they are rare: choosing by any search would drop more of what the release is about.
+-- X4: a user's size class is that of the user's least lot, which is a topic's if any topic's event has a class.
+-- Topics come first because they are rare: a class drawn from all searches would drop more of what the release is about.
 CREATE OR REPLACE TEMP TABLE chosen AS
-SELECT user_id, min(lot) AS lot, (min(lot) >> 20) & 15 AS class
+SELECT user_id, (min(lot) >> 20) & 15 AS class
 FROM topic_draws
 WHERE class > 0
 GROUP BY user_id;
 
 CREATE OR REPLACE TEMP VIEW contributions AS
--- Any search: one event drawn from all; at classed levels it gives way to the event that chose the class if it is of
--- another one.
-SELECT
-    a.user_id,
-    0 AS category,
-    a.lot AS open_lot,
-    CASE WHEN c.class IS NULL OR c.class = (a.lot >> 20) & 15 THEN a.lot ELSE c.lot END AS classed_lot
-FROM (SELECT user_id, min(lot) AS lot FROM events GROUP BY user_id) AS a
-LEFT JOIN chosen AS c ON a.user_id = c.user_id
+-- Any search: the user's least lot, at all levels.
+SELECT user_id, 0 AS category, min(lot) AS open_lot, min(lot) AS classed_lot
+FROM events
+GROUP BY user_id
 UNION ALL
 -- Topics: one event drawn from all for the open levels, one of the chosen class for the classed levels.
 SELECT

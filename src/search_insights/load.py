@@ -1,0 +1,96 @@
+"""Reading a published dataset for analysis: one level and one trend at a time.
+
+The published table holds countries, states, counties and postal codes in one column of values. Averaging over it mixes
+them, a mistake that is easy to make and hard to see; so here a level has to be named.
+"""
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from search_insights.errors import InputError
+from search_insights.log import identifier, literal
+
+Frame = Literal["polars", "pandas", "arrow"]
+
+_MODULES: dict[Frame, str] = {"polars": "polars", "pandas": "pandas", "arrow": "pyarrow"}
+
+
+def load(path: str | Path, level: str, trend: str, frame: Frame | None = None) -> Any:
+    """Read one level and trend of a published dataset as a Polars, pandas or Arrow frame.
+
+    `path` is the dataset's folder; `trend` is a trend's name or its column, such as "vaccination_intent". Columns:
+    date, place_id, code, name, value, low, high. Weeks without a value are not in the frame: missing is not 0.
+    The frame is of the first of Polars, pandas and PyArrow that is installed, unless `frame` names one.
+    """
+    import duckdb
+
+    parquet, fields = _describe(Path(path))
+    column = _column(trend, fields, path)
+    with duckdb.connect() as connection:
+        table = f"read_parquet({literal(str(parquet))})"
+        levels = [row[0] for row in connection.execute(f"SELECT DISTINCT level FROM {table} ORDER BY 1").fetchall()]
+        if level not in levels:
+            raise InputError(f"{path}: no level {level!r}; this dataset has {', '.join(levels)}")
+        value = identifier(column)
+        rows = connection.execute(
+            f"""SELECT date, place_id, code, {_name_expression(fields)} AS name, {value} AS value,
+                       {identifier(column + "_low")} AS low, {identifier(column + "_high")} AS high
+                FROM {table} WHERE level = ? AND {value} IS NOT NULL ORDER BY place_id, date""",
+            [level],
+        )
+        return _frame(rows.fetchnumpy(), frame)
+
+
+def _describe(folder: Path) -> tuple[Path, list[str]]:
+    """Find the Parquet file of a dataset and the names of its fields."""
+    try:
+        package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
+        resource = next(r for r in package["resources"] if r["format"] == "parquet")
+    except (OSError, ValueError, KeyError, StopIteration):
+        raise InputError(f"{folder}: not a dataset folder of 'search-insights publish'") from None
+    return folder / resource["path"], [field["name"] for field in resource["schema"]["fields"]]
+
+
+def _column(trend: str, fields: list[str], path: str | Path) -> str:
+    columns = [name.removesuffix("_low") for name in fields if name.endswith("_low")]
+    found = [column for column in columns if trend in (column, column.partition("_")[2])]
+    if not found:
+        raise InputError(f"{path}: no trend {trend!r}; this dataset has {', '.join(columns)}")
+    return found[0]
+
+
+def _name_expression(fields: list[str]) -> str:
+    """Take the name of the finest level that a row has."""
+    depths = sorted(name for name in fields if name.startswith("sub_region_") and not name.endswith("_code"))
+    return f"coalesce({', '.join([*map(identifier, reversed(depths)), 'country_region'])})"
+
+
+def _frame(columns: dict[str, Any], frame: Frame | None) -> Any:
+    wanted: list[Frame] = [frame] if frame else list(_MODULES)
+    for kind in wanted:
+        if importlib.util.find_spec(_MODULES[kind]):
+            return _BUILDERS[kind](columns)
+    raise InputError(f"no frame library is installed; install one of {', '.join(_MODULES[kind] for kind in wanted)}")
+
+
+def _polars(columns: dict[str, Any]) -> Any:
+    import polars
+
+    return polars.DataFrame(columns).with_columns(polars.col("date").cast(polars.Date))
+
+
+def _pandas(columns: dict[str, Any]) -> Any:
+    import pandas
+
+    return pandas.DataFrame(columns)
+
+
+def _arrow(columns: dict[str, Any]) -> Any:
+    import pyarrow
+
+    return pyarrow.table({name: pyarrow.array(values) for name, values in columns.items()})
+
+
+_BUILDERS = {"polars": _polars, "pandas": _pandas, "arrow": _arrow}
