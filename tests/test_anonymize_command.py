@@ -531,7 +531,7 @@ def test_an_interrupted_run_leaves_no_spilled_data_and_spends_nothing(
 
 def test_a_day_that_does_not_fit_into_memory_is_counted_all_the_same(publisher: Publisher, temporary: Path) -> None:
     """What does not fit goes to the private folder; the counts are those of a day that fits."""
-    coverage, rows = publisher.coverage, 1_000_000
+    coverage, rows = publisher.coverage, 2_000_000
     query = searches(user_id="'someone ' || i", timestamp=f"TIMESTAMPTZ '{MONDAY} 20:00:00+00'", rows=rows)
     source = LogSource((str(publisher.log(query)),))
     begin, end = WEEK.day_bounds(WEEK.first_day)

@@ -104,7 +104,7 @@ def test_a_region_under_3_km2_is_not_reported(
 ) -> None:
     """Section 2: all reported regions have an area of at least 3 km2; an unknown area proves nothing."""
     coverage = Coverage(paper, us_table(tmp_path, postal_code("1", area=area)))
-    assert dataclasses.astuple(coverage.standings["1"]) == ("large", reported, reason)
+    assert tuple(coverage.standings["1"]) == ("large", reported, reason)
 
 
 def test_the_minimum_area_is_the_specs(other_coverage: Coverage) -> None:

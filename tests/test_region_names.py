@@ -97,12 +97,13 @@ def test_a_code_of_two_levels_means_the_finer_one_unless_told_otherwise(
 
 
 @pytest.mark.parametrize(("name", "code_level"), [("94103", "county"), ("06075", "postal_code"), ("US-CA", "county")])
-def test_with_a_code_level_bare_codes_of_other_levels_are_unknown(
-    publisher: Publisher, name: str, code_level: str
+def test_a_code_of_one_level_means_the_same_whatever_the_code_level(
+    coverage: Coverage, tmp_path: Path, name: str, code_level: str
 ) -> None:
-    """A publisher who says that all bare codes are of one level learns of those that are not."""
-    result = publisher.anonymize(publisher.log(in_region(name)), "--code-level", code_level)
-    assert_refused(publisher, result, "140 with an unknown region")
+    """--code-level decides between levels that share a code; a code that is no other's is never in doubt."""
+    log = write_log(tmp_path / "log.parquet", in_region(name))
+    plain, told = (count(coverage, log, code_level=level) for level in (None, code_level))
+    assert by_cell(coverage, told.counts) == by_cell(coverage, plain.counts)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +133,7 @@ def test_bare_codes_of_the_coarser_level_are_noted(
 def test_an_unknown_code_level_is_refused(publisher: Publisher) -> None:
     """The line lists the levels."""
     result = publisher.anonymize(publisher.log(), "--code-level", "zip")
-    assert_refused(publisher, result, "--code-level zip: the levels are country, state, county, postal_code")
+    assert_refused(publisher, result, "--code-level zip: the levels are state, county, postal_code")
 
 
 def test_without_shared_codes_nothing_is_doubtful(coverage: Coverage, tmp_path: Path) -> None:

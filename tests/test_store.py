@@ -32,6 +32,15 @@ def entry_for(coverage: Coverage, noisy: Counts, week: Week = WEEK) -> LedgerEnt
     )  # fmt: skip
 
 
+def fill(path: Path, coverage: Coverage, change: str | None = None) -> None:
+    """Make a store with one week, and perhaps change it behind its back."""
+    noisy = CellList(coverage).zeros()
+    with create_or_open_store(path, coverage) as store:
+        store.commit_week(WEEK, noisy, entry_for(coverage, noisy))
+        if change:
+            store.connection.execute(change)
+
+
 @pytest.fixture
 def store(tmp_path: Path, other_coverage: Coverage) -> Iterator[Store]:
     """An empty store of Qazaria."""
@@ -89,8 +98,7 @@ def test_a_failure_inside_a_commit_leaves_nothing(store: Store, noisy: Counts, o
 
 def test_a_store_brings_its_own_spec_and_geography(tmp_path: Path, other_coverage: Coverage) -> None:
     """What lies right of the store needs nothing else: spec and regions read back the same."""
-    with create_or_open_store(tmp_path / "store.db", other_coverage):
-        pass
+    fill(tmp_path / "store.db", other_coverage)
     with open_store(tmp_path / "store.db") as store:
         assert store.coverage.spec == other_coverage.spec
         assert store.coverage.geography.regions == other_coverage.geography.regions
@@ -104,8 +112,7 @@ def test_any_spec_survives_being_written_as_toml() -> None:
 
 def test_another_spec_on_the_store_is_refused_with_the_difference(tmp_path: Path, other_coverage: Coverage) -> None:
     """Releases are not mixed in one store; the message names the key and both values."""
-    with create_or_open_store(tmp_path / "store.db", other_coverage):
-        pass
+    fill(tmp_path / "store.db", other_coverage)
     changed = replace(other_coverage.spec, min_area_km2=0.75)
     with (
         pytest.raises(StoreError, match=r"min_area_km2 is 0\.5 in the store, 0\.75 now"),
@@ -118,8 +125,7 @@ def test_another_geography_on_the_store_is_refused_with_the_difference(
     tmp_path: Path, other_coverage: Coverage
 ) -> None:
     """A changed table of regions is refused; the message says how many regions changed."""
-    with create_or_open_store(tmp_path / "store.db", other_coverage):
-        pass
+    fill(tmp_path / "store.db", other_coverage)
     rows = [(*row[:5], 41.0, *row[6:]) if row[-1] == "qz/s/p01" else row for row in OTHER_REGIONS]
     changed = Coverage(other_coverage.spec, load_geography(write_csv(tmp_path / "changed.csv", rows)))
     with (
@@ -131,11 +137,39 @@ def test_another_geography_on_the_store_is_refused_with_the_difference(
 
 def test_the_same_release_from_other_files_is_the_same_release(tmp_path: Path, other_coverage: Coverage) -> None:
     """Fingerprints are of the meaning: the same rows in another file open the same store."""
-    with create_or_open_store(tmp_path / "store.db", other_coverage):
-        pass
+    fill(tmp_path / "store.db", other_coverage)
     again = Coverage(other_spec(), load_geography(other_geography(tmp_path)))
     with create_or_open_store(tmp_path / "store.db", again) as store:
-        assert store.entries() == []
+        assert len(store.entries()) == 1
+
+
+def test_a_store_made_in_vain_is_removed(tmp_path: Path, other_coverage: Coverage) -> None:
+    """When nothing was committed nothing stays behind, so that a run with the wrong spec ties nobody to it."""
+    with create_or_open_store(tmp_path / "store.db", other_coverage):
+        pass
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(RuntimeError), create_or_open_store(tmp_path / "store.db", other_coverage):
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_with_a_week_is_never_removed(tmp_path: Path, other_coverage: Coverage) -> None:
+    """A failure after the commit leaves the store in place."""
+    noisy = CellList(other_coverage).zeros()
+    with pytest.raises(RuntimeError), create_or_open_store(tmp_path / "store.db", other_coverage) as store:
+        store.commit_week(WEEK, noisy, entry_for(other_coverage, noisy))
+        raise RuntimeError
+    with open_store(tmp_path / "store.db") as store:
+        assert store.holds(WEEK)
+
+
+def test_a_store_without_weeks_may_be_made_anew(tmp_path: Path, other_coverage: Coverage) -> None:
+    """What a killed run left behind, with no week in it, does not bind the next run to its spec."""
+    fill(tmp_path / "store.db", other_coverage, "DELETE FROM ledger; DELETE FROM counts")
+    changed = Coverage(replace(other_coverage.spec, min_area_km2=0.75), other_coverage.geography)
+    fill(tmp_path / "store.db", changed)
+    with open_store(tmp_path / "store.db") as store:
+        assert store.coverage.spec == changed.spec
 
 
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path, other_coverage: Coverage) -> None:
@@ -153,16 +187,15 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path, other_coverage: Cove
 
 def test_a_store_of_a_later_schema_is_refused(tmp_path: Path, other_coverage: Coverage) -> None:
     """A program does not guess at records whose meaning it does not know."""
-    with create_or_open_store(tmp_path / "store.db", other_coverage) as store:
-        store.connection.execute("UPDATE about SET value = '99' WHERE key = 'schema_version'")
+    fill(tmp_path / "store.db", other_coverage, "UPDATE about SET value = '99' WHERE key = 'schema_version'")
     with pytest.raises(StoreError, match="schema version 99"), open_store(tmp_path / "store.db"):
         pass
 
 
 def test_a_store_whose_spec_was_tampered_with_is_found_out(tmp_path: Path, other_coverage: Coverage) -> None:
     """The stored spec must have the fingerprint that it had when the store was made."""
-    with create_or_open_store(tmp_path / "store.db", other_coverage) as store:
-        store.connection.execute("UPDATE about SET value = replace(value, '3.3', '3.4') WHERE key = 'spec'")
+    change = "UPDATE about SET value = replace(value, '3.3', '3.4') WHERE key = 'spec'"
+    fill(tmp_path / "store.db", other_coverage, change)
     with pytest.raises(StoreError, match="not the one that it was made with"), open_store(tmp_path / "store.db"):
         pass
 

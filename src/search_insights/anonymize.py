@@ -43,19 +43,27 @@ def anonymize(
     tolerance: Tolerance | None = None,
     memory: str = DEFAULT_MEMORY,
     progress: Callable[[str], None] = lambda text: None,
+    report: Callable[[WeekDone], None] = lambda done: None,
 ) -> list[WeekDone]:
-    """Bound, count, noise and commit weeks of a log, each whole or not at all."""
+    """Bound, count, noise and commit weeks of a log, each whole or not at all.
+
+    Each week is reported as soon as it is final, also if a later one fails.
+    """
     weeks = sorted(set(weeks))
     require_promise(coverage.spec)
     _require_over(weeks, datetime.now(UTC))
     names = region_names(coverage, source.code_level)
     with create_or_open_store(store_path, coverage) as store:
         done = [WeekDone(week, was_there=True) for week in weeks if store.holds(week)]
+        for week_done in done:
+            report(week_done)
         new = [week for week in weeks if not store.holds(week)]
         if new:
             with open_duckdb_engine(source, coverage.spec, names, memory) as engine:
                 run = _Run(engine, store, CellList(coverage), names, tolerance or Tolerance(), progress)
-                done += [run.week(week, asked=(weeks[0].begin, weeks[-1].end)) for week in new]
+                for week in new:
+                    done.append(run.week(week, asked=(weeks[0].begin, weeks[-1].end)))
+                    report(done[-1])
     return sorted(done, key=lambda d: d.week)
 
 

@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 a check ran and its answer is no, 2 bad input, 3 a fault o
 
 import argparse
 import difflib
+import gc
 import importlib
 import os
 import signal
@@ -46,6 +47,9 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    gc.set_threshold(100_000, 50, 50)  # a country's regions are many objects and no garbage; looking for some costs
+    if argv is None:
+        signal.signal(signal.SIGTERM, _end)
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
     try:
@@ -68,6 +72,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Not the error's own text: it could hold a value of the search log.
         note(f"search-insights: a fault of the program ({type(error).__name__}); --debug shows where")
         return 3
+
+
+def _end(number: int, frame: object) -> NoReturn:
+    """End on SIGTERM as on any error, so that what lies in temporary folders is removed."""
+    raise SystemExit(128 + number)
 
 
 def _run(arguments: Sequence[str]) -> int:

@@ -55,9 +55,14 @@ class Steps:
         sys.stderr.write(f"\r\x1b[K{line}" if self._live else f"{line}\n")
         sys.stderr.flush()
 
+    def clear(self) -> None:
+        """Make room for a line of another kind."""
+        if self._live:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
     def __enter__(self) -> "Steps":
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._live:
-            sys.stderr.write("\r\x1b[K")
+        self.clear()

@@ -7,14 +7,14 @@ minimum area), and here the public list of cells comes from. Nothing in this mod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from search_insights.errors import GeographyError
 from search_insights.geography import Geography, Region
 from search_insights.spec import Spec
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """A region's place in a release: its size class, and whether and why it is reported."""
 
     size_class: str | None
@@ -22,8 +22,7 @@ class Standing:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One count of a week: a reported region and a category, with the sigma of its noise."""
 
     region: Region

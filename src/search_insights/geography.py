@@ -121,10 +121,7 @@ def load_geography(source: str | Path = PACKAGED_GEOGRAPHY) -> Geography:
 
 
 def _read(path: Path) -> list[Region]:
-    rows = _rows(path)
-    regions: list[Region] = []
-    for number, row in enumerate(rows, start=1):
-        regions.append(_region(row, f"{path}, row {number}"))
+    regions = [_region(row, f"{path}, row {number}") for number, row in enumerate(_rows(path), start=1)]
     if not regions:
         raise GeographyError(f"{path}: holds no region")
     return regions
@@ -184,7 +181,7 @@ def _region(row: dict[str, Any], where: str) -> Region:
 
 
 def _clean(value: object) -> str:
-    return "" if value is None else str(value).strip()
+    return value.strip() if isinstance(value, str) else "" if value is None else str(value).strip()
 
 
 def _text(row: dict[str, Any], column: str, where: str) -> str:

@@ -65,16 +65,20 @@ def _counted(coverage: Coverage) -> list[int]:
 
 
 def _codes(coverage: Coverage, code_level: str | None) -> tuple[dict[str, int], list[str]]:
-    """Give each bare code the finest region that has it; list those of levels that share codes with a finer one."""
-    regions, levels = coverage.geography.regions, coverage.geography.levels
-    if code_level is not None and code_level not in levels:
-        raise UsageError(f"--code-level {code_level}: the levels are {', '.join(levels)}")
-    counted = [i for i in _counted(coverage) if code_level in (None, regions[i].level)]
+    """Give each bare code the finest region that has it, or the one of `code_level` if that has it.
+
+    Lists, too, the codes of levels that share some with a finer one, unless the publisher has said what they mean.
+    """
+    regions, counted = coverage.geography.regions, _counted(coverage)
     by_code = {regions[i].code: i for i in counted}  # coarse to fine, so that the finer one stays
+    if code_level is not None:
+        levels = [level for level in coverage.geography.levels if any(regions[i].level == level for i in counted)]
+        if code_level not in levels:
+            raise UsageError(f"--code-level {code_level}: the levels are {', '.join(levels)}")
+        return by_code | {regions[i].code: i for i in counted if regions[i].level == code_level}, []
     times = Counter(regions[i].code for i in counted)
     sharing = {regions[i].level for i in counted if by_code[regions[i].code] != i}
-    doubtful = [code for code, i in by_code.items() if regions[i].level in sharing and times[code] == 1]
-    return by_code, doubtful
+    return by_code, [code for code, i in by_code.items() if regions[i].level in sharing and times[code] == 1]
 
 
 def _class_bits(coverage: Coverage, region: int) -> int:

@@ -114,17 +114,39 @@ def _transaction(connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
 
 @contextmanager
 def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
-    """Open a store for writing, or make it; refuse one that belongs to another spec or geography."""
+    """Open a store for writing, or make it; refuse one that belongs to another spec or geography.
+
+    A store that was made for nothing, because no week was committed, is removed again.
+    """
     if not path.parent.is_dir():
         raise StoreError(f"{path}: no folder {path.parent}; make it first")
-    with _connect(path, read_only=False) as connection:
-        if _is_empty(connection):
-            _create(connection, coverage)
-        about = _about(connection, path)
-        mine, given = (about["spec_fingerprint"], about["geography_fingerprint"]), _fingerprints(coverage)
-        if mine != given:
-            raise _other_release(Store(connection, path, _coverage(connection, about, path)), coverage)
-        yield Store(connection, path, coverage)
+    made, in_vain = not path.exists(), False
+    try:
+        with _private_files(), _connect(path, read_only=False) as connection:
+            if _is_unused(connection):
+                _create(connection, coverage)
+            about = _about(connection, path)
+            mine, given = (about["spec_fingerprint"], about["geography_fingerprint"]), _fingerprints(coverage)
+            if mine != given:
+                raise _other_release(Store(connection, path, _coverage(connection, about, path)), coverage)
+            store = Store(connection, path, coverage)
+            try:
+                yield store
+            finally:
+                in_vain = not store.entries()
+    finally:
+        if made and in_vain:
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """Make files for their owner only, the store's log of changes too; what is to be public gets published."""
+    mask = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(mask)
 
 
 @contextmanager
@@ -132,8 +154,8 @@ def open_store(path: Path, writable: bool = False) -> Iterator[Store]:
     """Open an existing store for reading, or also for recording what a release fixed."""
     if not path.is_file():
         raise StoreError(f"{path}: no such store; 'search-insights anonymize' makes one")
-    with _connect(path, read_only=not writable) as connection:
-        if _is_empty(connection):
+    with _private_files(), _connect(path, read_only=not writable) as connection:
+        if _is_unused(connection):
             raise StoreError(f"{path}: the store is empty; 'search-insights anonymize' fills it")
         yield Store(connection, path, _coverage(connection, _about(connection, path), path))
 
@@ -141,19 +163,20 @@ def open_store(path: Path, writable: bool = False) -> Iterator[Store]:
 def _connect(path: Path, read_only: bool) -> "duckdb.DuckDBPyConnection":
     import duckdb
 
-    mask = os.umask(0o077)  # the store is for its owner; what is to be public gets published
     try:
         return duckdb.connect(str(path), read_only=read_only, config={"autoinstall_known_extensions": "false"})
     except duckdb.Error as error:
         if "Could not set lock" in str(error):
             raise StoreError(f"{path}: another process is using this store; wait until it has finished") from None
         raise StoreError(f"{path}: not a store of this program, or damaged, or not readable and writable") from None
-    finally:
-        os.umask(mask)
 
 
-def _is_empty(connection: "duckdb.DuckDBPyConnection") -> bool:
-    return not connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+def _is_unused(connection: "duckdb.DuckDBPyConnection") -> bool:
+    """Say whether a database holds nothing at all, or is a store that no week was ever committed to."""
+    tables = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    if not {"about", "ledger"} <= tables:
+        return not tables
+    return not connection.execute("SELECT 1 FROM ledger LIMIT 1").fetchall()
 
 
 def _create(connection: "duckdb.DuckDBPyConnection", coverage: Coverage) -> None:

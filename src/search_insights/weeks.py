@@ -66,7 +66,12 @@ def week_of(spec: Spec, first_day: date, option: str = "--week") -> Week:
             f"{option} {first_day} is a {weekday.capitalize()}; weeks begin on {spec.first_day_of_week.capitalize()}: "
             f"use {near} for the week that holds it"
         )
-    return Week(first_day, spec.time_zone)
+    week = Week(first_day, spec.time_zone)
+    try:
+        _ = week.begin, week.end
+    except OverflowError:
+        raise UsageError(f"{option} {first_day}: lies beyond the calendar") from None
+    return week
 
 
 def weeks_between(spec: Spec, first: date, last: date) -> Iterator[Week]:

@@ -4,12 +4,16 @@ says that it is there and changes nothing."""
 import argparse
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from search_insights.commands.options import add_coverage, coverage_of
 from search_insights.console import Steps, note, out
 from search_insights.coverage import Coverage
 from search_insights.errors import UsageError
 from search_insights.weeks import Week, parse_day, week_of, weeks_between
+
+if TYPE_CHECKING:
+    from search_insights.anonymize import WeekDone
 
 HELP = "bound, count and noise weeks of a log, and commit them to the store"
 EXAMPLE = (
@@ -75,20 +79,24 @@ def run(args: argparse.Namespace) -> int:
             tolerance=tolerance,
             memory=args.memory or DEFAULT_MEMORY,
             progress=steps.show,
+            report=lambda week: _report(week, args.store, steps),
         )
-    for week in done:
-        if week.was_there:
-            out(f"week {week.week}: is in the store already, nothing changed")
-            continue
-        out(f"week {week.week}: committed to {args.store}")
-        if week.left_out.total:
-            note(f"week {week.week}: left out {week.left_out.words()} (private, not stored)")
     if any(week.doubtful_codes for week in done):
         note(
             "the log names regions by bare codes of levels that share codes (such as county FIPS and ZIP); a code that "
             "is both was read as the finer one. Write place_ids such as geoId/06075, or use --code-level"
         )
     return 0
+
+
+def _report(done: "WeekDone", store: Path, steps: Steps) -> None:
+    steps.clear()
+    if done.was_there:
+        out(f"week {done.week}: is in the store already, nothing changed")
+        return
+    out(f"week {done.week}: committed to {store}")
+    if done.left_out.total:
+        note(f"week {done.week}: left out {done.left_out.words()} (private, not stored)")
 
 
 def _weeks(args: argparse.Namespace, coverage: Coverage) -> list[Week]:

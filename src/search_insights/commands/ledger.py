@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     with open_store(args.store) as store:
         entries, spec = store.entries(), store.coverage.spec
     days = 7 * len(entries)
-    all_days = epsilon_of_days(spec, days) if days else 0.0
+    all_days = epsilon_of_days(spec, days)
     if args.json:
         weeks = [asdict(entry) | {"week": entry.week.isoformat()} for entry in entries]
         summary = {"days": days, "epsilon": all_days, "delta": spec.promise.delta}
@@ -46,11 +46,12 @@ def run(args: argparse.Namespace) -> int:
     ]
     header = ("week", "epsilon", "delta", "committed", "cells", "engine", "program", "checksum")
     out(f"Spec {spec.name} ({spec.fingerprint[:12]}), geography {store.coverage.geography.source}.")
-    out("Epsilon and delta hold for each user-day; weeks share no user-day.\n")
+    mechanisms = ", ".join(dict.fromkeys(e.mechanism for e in entries))
+    out(f"Noise: {mechanisms}. Epsilon and delta hold for each user-day; weeks share no user-day.\n")
     out(table(header, rows, right=(1, 2, 4)))
-    if days:
-        out(
-            f"\nNot promised: a user active on all {days} days has epsilon {all_days:.2f} "
-            f"at delta {spec.promise.delta:g}."
-        )
+    for entry in entries:
+        if entry.missing_days:
+            out(f"week {entry.week}: declared to have no events on {entry.missing_days.replace(' ', ', ')}")
+    delta = f"{spec.promise.delta:g}"
+    out(f"\nNot promised: a user active on all {days} days has epsilon {all_days:.2f} at delta {delta}.")
     return 0

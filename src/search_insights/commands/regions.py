@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _row(coverage: Coverage, region: Region) -> dict[str, Any]:
-    return asdict(region) | asdict(coverage.standings[region.place_id])
+    return asdict(region) | coverage.standings[region.place_id]._asdict()
 
 
 def _card(coverage: Coverage, region: Region) -> str:

@@ -1,20 +1,20 @@
 -- The store, schema version 1. Everything in it has noise or is public: no event, user, query or exact count.
 
-CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE OR REPLACE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 
 -- The geography that the store was made with.
-CREATE TABLE regions (
+CREATE OR REPLACE TABLE regions (
     number INTEGER NOT NULL, code TEXT NOT NULL, name TEXT NOT NULL, level TEXT NOT NULL, parent TEXT,
     population BIGINT, land_area_km2 DOUBLE, latitude DOUBLE, longitude DOUBLE, place_id TEXT NOT NULL
 );
 
 -- The public list of cells, the same for every week.
-CREATE TABLE cells (cell INTEGER NOT NULL, place_id TEXT NOT NULL, category TEXT NOT NULL, sigma DOUBLE NOT NULL);
+CREATE OR REPLACE TABLE cells (cell INTEGER NOT NULL, place_id TEXT NOT NULL, category TEXT NOT NULL, sigma DOUBLE NOT NULL);
 
 -- The noisy counts of every week that was released, and the ledger entry that was committed with them.
-CREATE TABLE counts (week DATE NOT NULL, cell INTEGER NOT NULL, noisy BIGINT NOT NULL);
+CREATE OR REPLACE TABLE counts (week DATE NOT NULL, cell INTEGER NOT NULL, noisy BIGINT NOT NULL);
 
-CREATE TABLE ledger (
+CREATE OR REPLACE TABLE ledger (
     week DATE PRIMARY KEY, committed_at TEXT NOT NULL, epsilon DOUBLE NOT NULL, delta DOUBLE NOT NULL,
     mechanism TEXT NOT NULL, cells INTEGER NOT NULL, checksum TEXT NOT NULL, spec TEXT NOT NULL,
     geography TEXT NOT NULL, engine TEXT NOT NULL, program TEXT NOT NULL, missing_days TEXT NOT NULL,
@@ -22,11 +22,11 @@ CREATE TABLE ledger (
 );
 
 -- What a release fixed for all later ones (post-processing; made from noisy counts). At most one row each.
-CREATE TABLE scaling (
+CREATE OR REPLACE TABLE scaling (
     factor DOUBLE NOT NULL, first_week DATE NOT NULL, last_week DATE NOT NULL, weeks INTEGER NOT NULL,
     fixed_at TEXT NOT NULL
 );
-CREATE TABLE sparsity (first_week DATE NOT NULL, last_week DATE NOT NULL, removed TEXT[] NOT NULL, fixed_at TEXT NOT NULL);
+CREATE OR REPLACE TABLE sparsity (first_week DATE NOT NULL, last_week DATE NOT NULL, removed TEXT[] NOT NULL, fixed_at TEXT NOT NULL);
 
 -- Changes of values that had been published, each with the publisher's reason.
-CREATE TABLE corrections (recorded_at TEXT NOT NULL, changed_values INTEGER NOT NULL, reason TEXT NOT NULL);
+CREATE OR REPLACE TABLE corrections (recorded_at TEXT NOT NULL, changed_values INTEGER NOT NULL, reason TEXT NOT NULL);
