@@ -1,1 +1,41 @@
-"""Publish what people search for, region by region and week by week, without revealing any one of them."""
+"""Publish what people search for, region by region and week by week, without revealing any one of them.
+
+The jobs of the command line as functions:
+
+    spec, geography = load_spec(), load_geography()
+    coverage = Coverage(spec, geography)
+    anonymize(LogSource(("log/*.parquet",)), Path("releases.db"), [week_of(spec, date(2021, 3, 8))], coverage)
+    publish(Path("releases.db"), Path("dataset"))
+    frame = load("dataset", level="county", trend="vaccination_intent")
+"""
+
+import importlib
+from typing import Any
+
+# Loaded when they are used, so that importing the package is quick.
+_WHERE = {
+    "Coverage": "coverage",
+    "LogSource": "log",
+    "SearchInsightsError": "errors",
+    "Tolerance": "counting",
+    "account": "accounting",
+    "anonymize": "anonymize",
+    "evaluate": "evaluate",
+    "load": "load",
+    "load_geography": "geography",
+    "load_spec": "spec_file",
+    "open_store": "store",
+    "publish": "publish",
+    "simulate": "simulate",
+    "week_of": "weeks",
+}
+
+__all__ = sorted(_WHERE)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
+    globals()[name] = value  # over the module of the same name that the import has put here
+    return value

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from search_insights.errors import InputError
+
 _CONFIG = {
     "background": "white",
     "font": "sans-serif",
@@ -18,7 +20,9 @@ def save_chart(chart: dict[str, Any], path: Path) -> None:
     import vl_convert
 
     spec = {"config": _CONFIG, "padding": 12} | chart
-    if path.suffix == ".svg":
+    if path.suffix.lower() not in (".svg", ".png"):
+        raise InputError(f"{path}: expected a name that ends in .svg or .png")
+    if path.suffix.lower() == ".svg":
         path.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
     else:
         path.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))

@@ -6,7 +6,7 @@ from typing import Any
 
 from search_insights.dataset import file_stem, region_columns, value_columns
 from search_insights.release import Release
-from search_insights.spec import Spec
+from search_insights.spec import Spec, Trend
 
 
 def datapackage(release: Release, folder: Path) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def datapackage(release: Release, folder: Path) -> dict[str, Any]:
             "not 0. Rows of several levels stand in one table: choose a level before averaging or adding."
         ),
         "created": release.created,
-        "profile": "tabular-data-package",
+        "profile": "data-package",
         "spec": {"name": spec.name, "fingerprint": spec.fingerprint},
         "resources": [
             _resource(folder / f"{stem}.csv", "csv", _csv_fields(spec)),
@@ -37,6 +37,7 @@ def _resource(path: Path, form: str, fields: list[dict[str, Any]]) -> dict[str, 
     return {
         "name": f"{path.stem.lower().replace('_', '-')}-{form}",
         "path": path.name,
+        "profile": "tabular-data-resource" if form == "csv" else "data-resource",
         "format": form,
         "mediatype": "text/csv" if form == "csv" else "application/vnd.apache.parquet",
         "encoding": "utf-8",
@@ -50,17 +51,18 @@ def _csv_fields(spec: Spec) -> list[dict[str, Any]]:
     return [
         _field("date", "date", f"The first day of the week ({spec.first_day_of_week}), in {spec.time_zone}."),
         *(_field(name, "string", _region_words(name, spec)) for name in region_columns(spec)),
-        *(_field(trend.column, "number", _value_words(trend.title, spec)) for trend in spec.trends),
+        *(_value_field(trend, spec) for trend in spec.trends),
     ]
 
 
 def _parquet_fields(spec: Spec) -> list[dict[str, Any]]:
     percent = f"{spec.reliability.confidence:.0%}"
     fields = [field for field in _csv_fields(spec) if field["name"] not in value_columns(spec)]
-    fields.append(_field("level", "string", f"One of {', '.join((spec.total.level, *spec.level_names))}."))
+    levels = [spec.total.level, *spec.level_names]
+    fields.append(_field("level", "string", "The region's level.") | {"constraints": {"enum": levels}})
     fields.append(_field("code", "string", "The region's code within its level."))
     for trend in spec.trends:
-        fields.append(_field(trend.column, "number", _value_words(trend.title, spec)))
+        fields.append(_value_field(trend, spec))
         for end, words in (("low", "lower"), ("high", "upper")):
             text = f"The {words} end of the {percent} interval of {trend.column} for the noise."
             fields.append(_field(f"{trend.column}_{end}", "number", text))
@@ -69,6 +71,10 @@ def _parquet_fields(spec: Spec) -> list[dict[str, Any]]:
 
 def _field(name: str, kind: str, description: str) -> dict[str, Any]:
     return {"name": name, "type": kind, "description": description}
+
+
+def _value_field(trend: Trend, spec: Spec) -> dict[str, Any]:
+    return _field(trend.column, "number", _value_words(trend.title, spec)) | {"title": trend.title, "trend": trend.name}
 
 
 def _region_words(column: str, spec: Spec) -> str:

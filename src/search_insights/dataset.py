@@ -4,6 +4,7 @@ A row is a region and week with at least one published value, in the order of le
 empty, never 0. Values have 3 decimals in both files.
 """
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,8 @@ _LEAST_LEVELS = 3
 
 def file_stem(release: Release) -> str:
     """Name the files as the original does: country code, then the dataset."""
-    return f"{release.coverage.geography.country.code}_{release.coverage.spec.dataset}"
+    code = re.sub(r"[^\w.-]", "_", release.coverage.geography.country.code)  # a code may hold what a file name must not
+    return f"{code}_{release.coverage.spec.dataset}"
 
 
 def region_columns(spec: Spec) -> list[str]:
@@ -51,10 +53,9 @@ def write_tables(release: Release, folder: Path) -> None:
         _register_rows(connection, release)
         _register_regions(connection, release)
         where = ", ".join(["date", *region_columns(spec)])
-        in_csv = ", ".join(f"CAST({c} AS DECIMAL(18, 3)) AS {c}" for c in value_columns(spec))
-        in_parquet = ", ".join(
-            f"round({c}{end}, 3) AS {c}{end}" for c in value_columns(spec) for end in ("", "_low", "_high")
-        )
+        in_csv = ", ".join(f"CAST({c} AS DECIMAL(18, 3)) AS {c}" for c in map(identifier, value_columns(spec)))
+        with_ends = (identifier(c + end) for c in value_columns(spec) for end in ("", "_low", "_high"))
+        in_parquet = ", ".join(f"round({c}, 3) AS {c}" for c in with_ends)
         stem = folder / file_stem(release)
         joined = "FROM published JOIN regions USING (number) ORDER BY number, date"
         connection.execute(f"COPY (SELECT {where}, {in_csv} {joined}) TO {literal(f'{stem}.csv')} (HEADER)")

@@ -11,7 +11,10 @@ from functools import cached_property
 import numpy as np
 
 from search_insights.cells import CellList
+from search_insights.errors import StoreError
 from search_insights.geography import Region
+from search_insights.ledger import LedgerEntry, checksum
+from search_insights.noise import Counts
 from search_insights.reliability import Floats, Ratios, judge
 from search_insights.spec import Spec
 from search_insights.store import Store
@@ -45,9 +48,10 @@ def derive(store: Store) -> Trends:
     """Derive the trends of all weeks in a store."""
     spec = store.coverage.spec
     cells = CellList(store.coverage)
-    weeks = tuple(entry.week for entry in store.entries())
+    entries = store.entries()
+    weeks = tuple(entry.week for entry in entries)
     shape = (len(weeks), -1, len(spec.categories))
-    noisy = np.stack([store.noisy_counts(Week(week, spec.time_zone)) for week in weeks]).reshape(shape)
+    noisy = np.stack([_checked_counts(store, entry) for entry in entries]).reshape(shape)
     regions = cells.regions
     variances = np.square(cells.sigmas).reshape(shape[1:])
     counts, variances = with_total(spec, regions, noisy.astype(np.float64), variances)
@@ -56,6 +60,14 @@ def derive(store: Store) -> Trends:
     return Trends(
         spec, weeks, (store.coverage.geography.country, *regions), judge(x, y, x_sigma, y_sigma, spec.reliability)
     )
+
+
+def _checked_counts(store: Store, entry: LedgerEntry) -> Counts:
+    """Read the noisy counts of a week, and refuse those that are not the ones that were committed."""
+    noisy = store.noisy_counts(Week(entry.week, store.coverage.spec.time_zone))
+    if checksum(entry.week, noisy) != entry.checksum:
+        raise StoreError(f"{store.path}: the counts of week {entry.week} do not match the ledger; restore a backup")
+    return noisy
 
 
 def with_total(spec: Spec, regions: tuple[Region, ...], counts: Floats, variances: Floats) -> tuple[Floats, Floats]:

@@ -61,7 +61,8 @@ def _table(trends: Trends, weeks: list[int], exact: Floats, kept: npt.NDArray[np
     for level in (spec.total.level, *spec.level_names):
         for i, trend in enumerate(spec.trends):
             here = np.s_[:, levels == level, i]
-            errors, holds = error[here][kept[here]], held[here][kept[here]]
+            known = kept[here] & ~np.isnan(exact[here])  # the truth may be of a part of the regions
+            errors, holds = error[here][known], held[here][known]
             rows.append(_accuracy(level, trend.name, kept[here], errors, holds, spec.reliability.max_relative_error))
     return rows
 
@@ -82,51 +83,39 @@ def _accuracy(
 
 
 def save_accuracy_chart(rows: list[Accuracy], path: Path) -> None:
-    """Draw the median and 90th percentile of the error, by level and trend, next to the share published."""
+    """Draw the share published, and the median and 90th percentile of the error, by level and trend."""
     values = [asdict(row) for row in rows if row.points]
-    order = list(dict.fromkeys(row.level for row in rows))
-    trends = list(dict.fromkeys(row.trend for row in rows))
+    order, trends = (list(dict.fromkeys(names)) for names in ([r.level for r in rows], [r.trend for r in rows]))
+    level = {"field": "level", "sort": order, "title": None, "header": {"labelAngle": 0, "labelAlign": "left"}}
+    percent = {"type": "quantitative", "axis": {"format": "%"}}
     y = {"field": "trend", "type": "nominal", "sort": trends, "title": None}
-    row = {"field": "level", "sort": order, "title": None, "header": {"labelAngle": 0, "labelAlign": "left"}}
-    error_axis = {"type": "quantitative", "axis": {"format": "%"}, "title": "relative error: median to 90th percentile"}
-    save_chart(
-        {
-            "title": "Published values next to the exact bounded ratios",
-            "data": {"values": values},
-            "facet": {"row": row},
-            "spec": {
-                "hconcat": [
-                    {
-                        "width": 200,
-                        "height": {"step": 18},
-                        "mark": {"type": "bar", "color": "#0072b2"},
-                        "encoding": {
-                            "y": y,
-                            "x": {
-                                "field": "published",
-                                "type": "quantitative",
-                                "axis": {"format": "%"},
-                                "scale": {"domain": [0, 1]},
-                                "title": "share of weeks and regions published",
-                            },
-                        },
-                    },
-                    {
-                        "width": 240,
-                        "height": {"step": 18},
-                        "layer": [
-                            {
-                                "mark": {"type": "rule", "strokeWidth": 3, "color": "#999999"},
-                                "encoding": {"y": y, "x": {"field": "median"} | error_axis, "x2": {"field": "p90"}},
-                            },
-                            {
-                                "mark": {"type": "point", "filled": True, "size": 60, "color": "#d55e00"},
-                                "encoding": {"y": y, "x": {"field": "median"} | error_axis},
-                            },
-                        ],
-                    },
-                ]
-            },
+    error = percent | {"title": "relative error: median to 90th percentile"}
+    published = {
+        "width": 220,
+        "height": {"step": 18},
+        "mark": {"type": "bar", "color": "#0072b2"},
+        "encoding": {
+            "row": level,
+            "y": y,
+            "x": percent | {"field": "published", "scale": {"domain": [0, 1]}, "title": "weeks and regions published"},
         },
-        path,
-    )
+    }
+    errors = {
+        "facet": {"row": level | {"header": None}},
+        "spec": {
+            "width": 260,
+            "height": {"step": 18},
+            "layer": [
+                {
+                    "mark": {"type": "rule", "strokeWidth": 3, "color": "#999999"},
+                    "encoding": {"y": y, "x": error | {"field": "median"}, "x2": {"field": "p90"}},
+                },
+                {
+                    "mark": {"type": "point", "filled": True, "size": 60, "color": "#d55e00", "opacity": 1},
+                    "encoding": {"y": y | {"axis": None}, "x": error | {"field": "median"}},
+                },
+            ],
+        },
+    }
+    title = "Published values next to the exact bounded ratios"
+    save_chart({"title": title, "data": {"values": values}, "hconcat": [published, errors]}, path)

@@ -13,6 +13,7 @@ from search_insights.errors import InputError
 from search_insights.log import identifier, literal
 
 Frame = Literal["polars", "pandas", "arrow"]
+Fields = dict[str, dict[str, Any]]
 
 _MODULES: dict[Frame, str] = {"polars": "polars", "pandas": "pandas", "arrow": "pyarrow"}
 
@@ -28,12 +29,10 @@ def load(path: str | Path, level: str, trend: str, frame: Frame | None = None) -
 
     parquet, fields = _describe(Path(path))
     column = _column(trend, fields, path)
+    _check_level(level, fields, path)
+    value = identifier(column)
     with duckdb.connect() as connection:
         table = f"read_parquet({literal(str(parquet))})"
-        levels = [row[0] for row in connection.execute(f"SELECT DISTINCT level FROM {table} ORDER BY 1").fetchall()]
-        if level not in levels:
-            raise InputError(f"{path}: no level {level!r}; this dataset has {', '.join(levels)}")
-        value = identifier(column)
         rows = connection.execute(
             f"""SELECT date, place_id, code, {_name_expression(fields)} AS name, {value} AS value,
                        {identifier(column + "_low")} AS low, {identifier(column + "_high")} AS high
@@ -43,31 +42,41 @@ def load(path: str | Path, level: str, trend: str, frame: Frame | None = None) -
         return _frame(rows.fetchnumpy(), frame)
 
 
-def _describe(folder: Path) -> tuple[Path, list[str]]:
-    """Find the Parquet file of a dataset and the names of its fields."""
+def _describe(folder: Path) -> tuple[Path, Fields]:
+    """Find the Parquet file of a dataset and the description of its fields."""
     try:
         package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
         resource = next(r for r in package["resources"] if r["format"] == "parquet")
-    except (OSError, ValueError, KeyError, StopIteration):
+        return folder / resource["path"], {field["name"]: field for field in resource["schema"]["fields"]}
+    except (OSError, ValueError, KeyError, TypeError, StopIteration):
         raise InputError(f"{folder}: not a dataset folder of 'search-insights publish'") from None
-    return folder / resource["path"], [field["name"] for field in resource["schema"]["fields"]]
 
 
-def _column(trend: str, fields: list[str], path: str | Path) -> str:
-    columns = [name.removesuffix("_low") for name in fields if name.endswith("_low")]
-    found = [column for column in columns if trend in (column, column.partition("_")[2])]
-    if not found:
-        raise InputError(f"{path}: no trend {trend!r}; this dataset has {', '.join(columns)}")
-    return found[0]
+def _column(trend: str, fields: Fields, path: str | Path) -> str:
+    trends = {field["trend"]: column for column, field in fields.items() if "trend" in field}
+    if trend in trends.values():
+        return trend
+    if trend not in trends:
+        raise InputError(f"{path}: no trend {trend!r}; this dataset has {', '.join(trends)}")
+    return trends[trend]
 
 
-def _name_expression(fields: list[str]) -> str:
+def _check_level(level: str, fields: Fields, path: str | Path) -> None:
+    """Refuse a level that the dataset does not know; one without any value in it gives an empty frame."""
+    levels = fields["level"]["constraints"]["enum"]
+    if level not in levels:
+        raise InputError(f"{path}: no level {level!r}; this dataset has {', '.join(levels)}")
+
+
+def _name_expression(fields: Fields) -> str:
     """Take the name of the finest level that a row has."""
     depths = sorted(name for name in fields if name.startswith("sub_region_") and not name.endswith("_code"))
     return f"coalesce({', '.join([*map(identifier, reversed(depths)), 'country_region'])})"
 
 
 def _frame(columns: dict[str, Any], frame: Frame | None) -> Any:
+    if frame is not None and frame not in _MODULES:
+        raise InputError(f"no frame {frame!r}; the frames are {', '.join(_MODULES)}")
     wanted: list[Frame] = [frame] if frame else list(_MODULES)
     for kind in wanted:
         if importlib.util.find_spec(_MODULES[kind]):
@@ -90,7 +99,8 @@ def _pandas(columns: dict[str, Any]) -> Any:
 def _arrow(columns: dict[str, Any]) -> Any:
     import pyarrow
 
-    return pyarrow.table({name: pyarrow.array(values) for name, values in columns.items()})
+    arrays = {name: pyarrow.array(values) for name, values in columns.items()}
+    return pyarrow.table(arrays | {"date": arrays["date"].cast(pyarrow.date32())})
 
 
 _BUILDERS = {"polars": _polars, "pandas": _pandas, "arrow": _arrow}

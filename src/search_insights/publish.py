@@ -3,21 +3,21 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from search_insights.accounting import account
 from search_insights.datapackage import datapackage
 from search_insights.dataset import file_stem, value_columns, write_tables
-from search_insights.errors import CheckFailed
-from search_insights.ledger import CorrectionRecord
+from search_insights.errors import CheckFailed, InputError, UsageError
 from search_insights.log import identifier, literal
-from search_insights.release import Release, make_release
+from search_insights.release import Release, corrected, make_release, settle
 from search_insights.replace_folder import replacing
 from search_insights.statement import privacy_json, privacy_page
-from search_insights.store import open_store
 from search_insights.summary import save_summary_chart, summarize
+
+# What stands beside the tables in a dataset's folder.
+_STATEMENTS = ("datapackage.json", "privacy.json", "summary.json", "PRIVACY.md", "summary.svg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +38,49 @@ def publish(
     A value that is already published in `out` must not change, unless the publisher gives the reason of a correction,
     which is recorded in the store and published with the dataset.
     """
+    if correction is not None and not correction.strip():
+        raise UsageError("--correction: say in a few words why published values change; it is published")
+    import duckdb
+
     progress("deriving the trends")
     release = make_release(store_path)
-    with replacing(out) as draft:
-        progress("writing the tables")
-        write_tables(release, draft)
-        changed = _changed_values(release, draft, out)
-        if changed and correction is None:
-            raise CheckFailed(
-                f"{out}: {changed:,} published values would change or vanish; nothing was written. Is this the store "
-                "that it was made from? A correction is made with --correction REASON, which is published"
-            )
-        if changed and correction is not None:
-            release = _corrected(store_path, changed, correction)
-        progress("writing the statements")
-        summary = _write_statements(release, draft)
+    _refuse_to_lose_files(release, out)
+    try:
+        with replacing(out) as draft:
+            progress("writing the tables")
+            write_tables(release, draft)
+            release = _keeping_its_word(release, draft, out, correction)
+            progress("writing the statements")
+            summary = _write_statements(release, draft)
+            settle(store_path, release)
+    except (OSError, duckdb.IOException) as error:
+        raise InputError(f"{out}: cannot be written ({error}); it is as it was") from None
     rows = int(release.published.any(axis=2).sum())
     return Published(release, out / f"{file_stem(release)}.csv", rows, summary)
+
+
+def _refuse_to_lose_files(release: Release, out: Path) -> None:
+    """Refuse a folder that holds anything but this dataset: it is replaced whole, and the store could be in it."""
+    stem = file_stem(release)
+    mine = {f"{stem}.csv", f"{stem}.parquet", *_STATEMENTS}
+    others = sorted(path.name for path in out.iterdir() if path.name not in mine) if out.is_dir() else []
+    if others:
+        raise InputError(
+            f"{out}: holds {others[0]}, which is no part of this dataset and would be lost; give a folder of its own"
+        )
+
+
+def _keeping_its_word(release: Release, draft: Path, out: Path, correction: str | None) -> Release:
+    """Refuse a draft that changes published values, or make its correction a part of the release."""
+    changed = _changed_values(release, draft, out)
+    if not changed:
+        return release
+    if correction is None:
+        raise CheckFailed(
+            f"{out}: {changed:,} published values would change or vanish; nothing was written. Is this the store "
+            "that it was made from? A correction is made with --correction REASON, which is published"
+        )
+    return corrected(release, changed, correction)
 
 
 def _write_statements(release: Release, draft: Path) -> list[dict[str, Any]]:
@@ -83,16 +109,18 @@ def _changed_values(release: Release, draft: Path, out: Path) -> int:
     differs = " + ".join(f"CAST(o.{c} IS NOT NULL AND o.{c} IS DISTINCT FROM n.{c} AS INTEGER)" for c in columns)
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE gone AS SELECT unnest(?::TEXT[]) AS place_id", [gone])
-        (row,) = connection.execute(f"""
-            SELECT coalesce(sum({differs}), 0)
-            FROM read_csv({literal(str(old))}, all_varchar = true) AS o
-            LEFT JOIN read_csv({literal(str(new))}, all_varchar = true) AS n USING (date, place_id)
-            WHERE o.place_id NOT IN (SELECT place_id FROM gone)""").fetchall()
+        try:
+            (row,) = connection.execute(f"""
+                SELECT coalesce(sum({differs}), 0)
+                FROM {_csv(old)} AS o LEFT JOIN {_csv(new)} AS n USING (date, place_id)
+                WHERE o.place_id NOT IN (SELECT place_id FROM gone)""").fetchall()
+        except duckdb.Error:
+            raise InputError(f"{old}: cannot be read as this dataset; move it away, or give another folder") from None
     return int(row[0])
 
 
-def _corrected(store_path: Path, changed: int, reason: str) -> Release:
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    with open_store(store_path, writable=True) as store:
-        store.fix(CorrectionRecord(now, changed, reason))
-    return make_release(store_path)
+def _csv(path: Path) -> str:
+    """Read a published table as text, with nothing left to the reader's guess."""
+    return (
+        f"read_csv({literal(str(path))}, all_varchar = true, header = true, delim = ',', quote = '\"', escape = '\"')"
+    )

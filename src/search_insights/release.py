@@ -1,7 +1,6 @@
 """A release: the trends of a store, with the sparse regions removed and the values scaled, ready to be written."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -11,20 +10,24 @@ import numpy.typing as npt
 
 from search_insights.coverage import Coverage
 from search_insights.derive import Trends, derive
-from search_insights.errors import StoreError
 from search_insights.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord
 from search_insights.reliability import Floats
 from search_insights.scaling import scaling_factor
 from search_insights.sparsity import sparse_regions
-from search_insights.store import Store, open_store
+from search_insights.store import open_store
 
 # Why a value is not in the dataset, in the order in which it is decided.
 REASONS = ("published", "sparse region", "not positive", "too uncertain")
 
+Record = ScalingRecord | SparsityRecord | CorrectionRecord
+
 
 @dataclass(frozen=True)
 class Release:
-    """Everything that the dataset is made from. Arrays have the axes (week, region, trend)."""
+    """Everything that the dataset is made from. Arrays have the axes (week, region, trend).
+
+    `unsettled` are the records that this release is the first to need; `settle` puts them into the store.
+    """
 
     coverage: Coverage
     trends: Trends
@@ -32,6 +35,7 @@ class Release:
     scaling: ScalingRecord
     sparsity: SparsityRecord | None
     corrections: tuple[CorrectionRecord, ...]
+    unsettled: tuple[Record, ...] = ()
 
     @property
     def created(self) -> str:
@@ -70,37 +74,43 @@ class Release:
 
 
 def make_release(store_path: Path) -> Release:
-    """Derive a release from a store, and fix in the store what is to be the same in all later ones.
-
-    It is fixed before anything is published: if the program is stopped in between, the next release is still bound
-    by it, and so agrees with whatever may have been published.
-    """
+    """Derive a release from a store, which is only read: a release that is refused fixes nothing."""
     with open_store(store_path) as store:
-        if not store.entries():
-            raise StoreError(f"{store_path}: no week in the store; 'search-insights anonymize' adds some")
         trends = derive(store)
-        unsettled = list(_unsettled(store, trends))
-    if unsettled:
-        with open_store(store_path, writable=True) as store:
-            for record in unsettled:
-                store.fix(record)
-    with open_store(store_path) as store:
-        scaling = store.scaling()
-        if scaling is None:
-            raise StoreError(
-                f"{store_path}: no scaling factor, although it was just fixed; is the store being restored?"
-            )
+        scaling, sparsity = store.scaling() or _scaling(trends), store.sparsity() or _sparsity(trends)
+        known = (store.scaling(), store.sparsity())
+        unsettled = tuple(r for r in (scaling, sparsity) if r is not None and r not in known)
         return Release(
-            store.coverage, trends, tuple(store.entries()), scaling, store.sparsity(), tuple(store.corrections())
+            store.coverage, trends, tuple(store.entries()), scaling, sparsity, tuple(store.corrections()), unsettled
         )
 
 
-def _unsettled(store: Store, trends: Trends) -> Iterable[ScalingRecord | SparsityRecord]:
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    first, last = trends.weeks[0], trends.weeks[-1]
-    if store.scaling() is None:
-        yield ScalingRecord(scaling_factor(trends), first, last, len(trends.weeks), now)
-    if store.sparsity() is None:
-        removed = sparse_regions(trends)
-        if removed is not None:
-            yield SparsityRecord(first, last, removed, now)
+def _scaling(trends: Trends) -> ScalingRecord:
+    return ScalingRecord(scaling_factor(trends), trends.weeks[0], trends.weeks[-1], len(trends.weeks), _now())
+
+
+def _sparsity(trends: Trends) -> SparsityRecord | None:
+    removed = sparse_regions(trends)
+    return None if removed is None else SparsityRecord(trends.weeks[0], trends.weeks[-1], removed, _now())
+
+
+def corrected(release: Release, changed_values: int, reason: str) -> Release:
+    """Add the record of a correction to a release that changes published values."""
+    record = CorrectionRecord(_now(), changed_values, reason)
+    return replace(release, corrections=(*release.corrections, record), unsettled=(*release.unsettled, record))
+
+
+def settle(store_path: Path, release: Release) -> None:
+    """Fix in the store what is to be the same in all later releases, just before this one is put in place.
+
+    If the program is stopped in between, the next release is still bound by it, and so agrees with whatever may have
+    been published. If another release was faster, the store refuses, and this one is not put in place.
+    """
+    if release.unsettled:
+        with open_store(store_path, writable=True) as store:
+            for record in release.unsettled:
+                store.fix(record)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

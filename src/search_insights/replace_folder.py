@@ -17,7 +17,7 @@ _RENAME_EXCHANGE = 2
 @contextmanager
 def replacing(folder: Path) -> Iterator[Path]:
     """Give an empty folder to fill; at the end it takes the place of `folder`, which stays as it is until then."""
-    folder = folder.absolute()
+    folder = folder.resolve()  # where a link points to, so that the link stays
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; give a folder")
     if not folder.parent.is_dir():
@@ -49,7 +49,11 @@ def _put_in_place(draft: Path, folder: Path) -> None:
     elif not _exchange(draft, folder):
         aside = draft.with_name(draft.name + ".old")
         folder.rename(aside)
-        draft.rename(folder)
+        try:
+            draft.rename(folder)
+        except OSError:
+            aside.rename(folder)
+            raise
         shutil.rmtree(aside, ignore_errors=True)
 
 

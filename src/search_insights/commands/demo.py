@@ -1,6 +1,13 @@
-"""The whole way on a simulated US log, on this machine."""
+"""The whole way on a simulated United States, on this machine: a log, a store, a dataset, and how accurate it is."""
 
 import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from search_insights.console import Steps, out, table
+
+if TYPE_CHECKING:
+    from search_insights.demo import Demo
 
 HELP = "the whole way on a simulated log, on this machine"
 EXAMPLE = "search-insights demo"
@@ -8,8 +15,63 @@ EXAMPLE = "search-insights demo"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
+    parser.add_argument("--out", metavar="DIR", type=Path, default=Path("demo"), help="where to (default: demo)")
+    parser.add_argument("--weeks", metavar="N", type=int, help="how many weeks from 2021-01-04 (default: 22)")
+    parser.add_argument("--events-per-week", metavar="N", type=int, help="searches a week (default: 10000000)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Placeholder until the parts are there."""
+    """Run the demonstration and show what came out."""
+    from search_insights.demo import EVENTS_PER_WEEK, WEEKS, demonstrate
+
+    with Steps() as steps:
+        demo = demonstrate(args.out, args.events_per_week or EVENTS_PER_WEEK, args.weeks or WEEKS, steps.show)
+    _show(demo)
     return 0
+
+
+def _show(demo: "Demo") -> None:
+    release = demo.published.release
+    promise, weeks = release.coverage.spec.promise, release.trends.weeks
+    out(f"Done in {demo.seconds:.0f} s: {len(weeks)} weeks of simulated searches, {weeks[0]} to {weeks[-1]}.\n")
+    for name, path in {
+        "log (private)": demo.log,
+        "truth (private)": demo.truth,
+        "store": demo.store,
+        "dataset": demo.dataset,
+        "accuracy": demo.folder / "accuracy.svg",
+    }.items():
+        out(f"  {name:<16}{path}")
+    out(f"\nFive lines of {demo.published.csv.name} ({demo.published.rows:,} rows):\n")
+    for line in _some_lines(demo.published.csv):
+        out(f"  {line}")
+    out(f"\nSpent: epsilon {promise.epsilon:g}, delta {promise.delta:g} for each user's searches of one day;")
+    out("every week was noised once.\n")
+    out(_accuracy(demo))
+    out("\nTry next:")
+    out(f"  search-insights ledger --store {demo.store}")
+    out("  search-insights privacy")
+    out("  search-insights regions 'san benito'")
+    out(f"  search-insights anonymize {demo.log} --store {demo.store} --week {weeks[-1]}    # noised once")
+
+
+def _some_lines(csv: Path) -> list[str]:
+    """Pick the header and one line of each level."""
+    lines: dict[int, str] = {}
+    with csv.open(encoding="utf-8") as file:
+        header = next(file).rstrip()
+        for line in file:
+            place = line.split(",")[3:9]
+            lines.setdefault(sum(bool(part) for part in place[::2]), line.rstrip())
+    return [header, *(lines[level] for level in sorted(lines))][:5]
+
+
+def _accuracy(demo: "Demo") -> str:
+    limit = demo.published.release.coverage.spec.reliability.max_relative_error
+    rows = [
+        (a.level, a.trend, f"{a.points:,}", f"{a.published:.0%}", f"{a.median:.1%}", f"{a.within_limit:.0%}")
+        for a in demo.accuracy
+        if a.points
+    ]
+    header = ("level", "trend", "values", "published", "median error", f"within {limit:.0%}")
+    return "Next to the truth, which only a simulation knows:\n\n" + table(header, rows, right=range(2, 6))
