@@ -24,10 +24,10 @@ class CellList:
 
     coverage: Coverage
 
-    @cached_property
+    @property
     def cells(self) -> tuple[Cell, ...]:
         """The cells in the order of their numbers."""
-        return tuple(self.coverage.cells())
+        return self.coverage.cells
 
     @cached_property
     def regions(self) -> tuple[Region, ...]:

@@ -4,7 +4,6 @@ Here each region gets its size class (Section 2), here it is decided whether it 
 minimum area), and here the public list of cells comes from. Nothing in this module ever sees a search log.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -86,11 +85,13 @@ class Coverage:
             return f"its land area is under {spec.min_area_km2:g} km2"
         return None
 
-    def cells(self) -> Iterator[Cell]:
-        """List the cells of any week: the same for every log, in the order of the geography and the spec."""
-        for region in self.geography.regions:
-            standing = self.standings[region.place_id]
-            if standing.reported and region.level != self.spec.total.level:
-                for category in self.spec.categories:
-                    sigma = self.spec.sigma(region.level, standing.size_class, category.id)
-                    yield Cell(region, category.id, sigma)
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells of any week: the same for every log, in the order of the geography and the spec."""
+        spec = self.spec
+        return tuple(
+            Cell(region, category.id, spec.sigma(region.level, self.standings[region.place_id].size_class, category.id))
+            for region in self.geography.regions
+            if self.standings[region.place_id].reported and region.level != spec.total.level
+            for category in spec.categories
+        )

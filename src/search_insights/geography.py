@@ -115,9 +115,17 @@ def _match(region: Region, wanted: str) -> int | None:
 def load_geography(source: str | Path = PACKAGED_GEOGRAPHY) -> Geography:
     """Read and check a table of regions: `us` for the packaged one, or the path of a Parquet or CSV file."""
     if str(source) == PACKAGED_GEOGRAPHY:
-        with resources.as_file(resources.files("search_insights") / "data" / "us_regions.parquet") as path:
-            return grow_geography(_read(path), PACKAGED_GEOGRAPHY)
+        return grow_geography(_read_packaged(), PACKAGED_GEOGRAPHY)
     return grow_geography(_read(Path(source)), str(source))
+
+
+def _read_packaged() -> list[Region]:
+    """Read the table that comes with the program; it was checked value by value when it was built."""
+    import duckdb
+
+    with resources.as_file(resources.files("search_insights") / "data" / "us_regions.parquet") as path:
+        rows = duckdb.connect().read_parquet(str(path)).project(", ".join(_COLUMNS)).fetchall()
+    return [Region(*row) for row in rows]
 
 
 def _read(path: Path) -> list[Region]:
