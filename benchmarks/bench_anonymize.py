@@ -26,7 +26,7 @@ from search_insights.region_names import region_names
 from search_insights.spec_file import load_spec
 from search_insights.weeks import Week
 
-MONDAY = date(2021, 3, 8)
+MONDAY = date(2021, 3, 1)  # a week of seven times 24 hours
 USERS = 3_000_000
 
 
@@ -47,7 +47,7 @@ def make_log(folder: Path, events: int, text_ids: bool, row_group: int) -> None:
             connection.execute(f"""
                 COPY (
                     SELECT {f"md5(CAST({who} AS TEXT))" if text_ids else f"CAST({who} AS BIGINT)"} AS user_id,
-                           TIMESTAMPTZ '2021-03-08 08:00:00+00' + to_days({day})
+                           TIMESTAMPTZ '{MONDAY} 08:00:00+00' + to_days({day})
                                + to_microseconds(CAST(hash(e.i, {day}, 2) % 86_400_000_000 AS BIGINT)) AS timestamp,
                            zip AS region,
                            CASE WHEN topic < 13 THEN 'A1' WHEN topic < 18 THEN 'A2' WHEN topic < 30 THEN 'A3' END

@@ -23,8 +23,9 @@ from search_insights.coverage import Coverage
 from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.geography import load_geography
 from search_insights.ledger import LedgerEntry
-from search_insights.log import LogSource, literal, open_log
+from search_insights.log import LogSource, open_log
 from search_insights.noise import Counts
+from search_insights.quoting import literal
 from search_insights.region_names import region_names
 from search_insights.spec_file import load_spec
 from search_insights.store import open_store

@@ -1,6 +1,5 @@
 """Promises about what a release covers: classes, what is reported and why not, and the public list of cells."""
 
-import dataclasses
 import random
 from collections import Counter
 from pathlib import Path

@@ -47,8 +47,8 @@ def add_weeks(
         for i, given in enumerate(weeks, start):
             week = Week(spec.sparsity.first_week + timedelta(weeks=i), spec.time_zone)
             noisy: Counts = np.array([given.get(r.place_id, usual) for r in regions], dtype=np.int64).ravel()
-            promise = {"epsilon": spec.promise.epsilon, "delta": spec.promise.delta}
-            store.commit_week(week, noisy, replace(entry_for(coverage, noisy, week), **promise))
+            entry = entry_for(coverage, noisy, week)
+            store.commit_week(week, noisy, replace(entry, epsilon=spec.promise.epsilon, delta=spec.promise.delta))
     return path
 
 
@@ -220,7 +220,7 @@ def test_the_store_keeps_the_decision_with_the_release_that_made_it(tmp_path: Pa
 
 def test_the_total_is_never_removed(tmp_path: Path) -> None:
     """Where all regions go, the total stays."""
-    states = {place: USUAL for place in ("geoId/01", "geoId/06", "geoId/35")}
+    states = dict.fromkeys(("geoId/01", "geoId/06", "geoId/35"), USUAL)
     weeks: list[WeekCounts] = [states, states, {}, {}]
     coverage = little(tmp_path, max_points=3)
     release = released(add_weeks(tmp_path / "store.db", coverage, *weeks, usual=NOTHING))
@@ -234,7 +234,7 @@ def test_the_total_is_never_removed(tmp_path: Path) -> None:
 def test_the_highest_country_value_of_the_first_release_is_the_maximum(tmp_path: Path) -> None:
     """The factor makes the national maximum of C3 100; values of regions may lie above."""
     high = (100_000, 6_000, 2_000, 1_000)
-    weeks: list[WeekCounts] = [{}, {place: high for place in ("geoId/01", "geoId/06", "geoId/35")}, {}]
+    weeks: list[WeekCounts] = [{}, dict.fromkeys(("geoId/01", "geoId/06", "geoId/35"), high), {}]
     release = released(add_weeks(tmp_path / "store.db", little(tmp_path), *weeks))
     value, low, high_end = release.values
     assert value[1, 0, 0] == pytest.approx(100, abs=1e-9)

@@ -7,7 +7,7 @@ import hashlib
 from datetime import date
 from importlib import resources
 
-from search_insights.log import literal
+from search_insights.quoting import literal
 from search_insights.region_names import CLASS_BITS, NO_TOPIC, NUMBER_BITS
 from search_insights.spec import Spec
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from search_insights.geography import Region
-from search_insights.log import identifier, literal
+from search_insights.quoting import identifier, literal
 from search_insights.release import Release
 from search_insights.spec import Spec
 

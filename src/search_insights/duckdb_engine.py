@@ -18,7 +18,8 @@ import numpy as np
 from search_insights.bounding import UNKNOWN_CATEGORY, bounding_sql, events_sql, sums_sql
 from search_insights.engine import Contributions, LeftOut
 from search_insights.errors import InputError, UsageError
-from search_insights.log import LogSource, SearchLog, literal, open_log, unreadable
+from search_insights.log import LogSource, SearchLog, open_log, unreadable
+from search_insights.quoting import literal
 from search_insights.region_names import RegionNames
 from search_insights.spec import Spec
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from search_insights.errors import InputError
-from search_insights.log import identifier, literal
+from search_insights.quoting import identifier, literal
 
 Frame = Literal["polars", "pandas", "arrow"]
 Fields = dict[str, dict[str, Any]]

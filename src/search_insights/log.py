@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from search_insights.errors import LogError, UsageError
+from search_insights.quoting import identifier, literal
 
 if TYPE_CHECKING:
     import duckdb
@@ -201,7 +202,7 @@ def _check_types(source: LogSource, types: Mapping[str, str]) -> None:
     }
     for role, (allowed, words) in expected.items():
         kind = types[source.column(role)]
-        if kind not in allowed and not kind.startswith("ENUM"):
+        if kind not in allowed:
             raise LogError(f"{_shown(source)}: column {source.column(role)!r}: expected {words}; its type is {kind}")
 
 
@@ -241,13 +242,3 @@ def unreadable(connection: "duckdb.DuckDBPyConnection", source: LogSource) -> Lo
 def _shown(source: LogSource) -> str:
     more = f" and {len(source.patterns) - 1} more" if len(source.patterns) > 1 else ""
     return f"{source.patterns[0]}{more}"
-
-
-def literal(text: str) -> str:
-    """Quote text as an SQL literal."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def identifier(name: str) -> str:
-    """Quote a column's name."""
-    return '"' + name.replace('"', '""') + '"'

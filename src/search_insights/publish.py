@@ -10,7 +10,7 @@ from search_insights.accounting import account
 from search_insights.datapackage import datapackage
 from search_insights.dataset import file_stem, value_columns, write_tables
 from search_insights.errors import CheckFailed, InputError, UsageError
-from search_insights.log import identifier, literal
+from search_insights.quoting import identifier, literal
 from search_insights.release import Release, corrected, make_release, settle
 from search_insights.replace_folder import replacing
 from search_insights.statement import privacy_json, privacy_page

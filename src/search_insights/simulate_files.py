@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from search_insights.coverage import Coverage
 from search_insights.errors import InputError
-from search_insights.log import literal
+from search_insights.quoting import literal
 from search_insights.simulate_day import Columns, World, day_columns
 from search_insights.weeks import Week
 
