@@ -38,7 +38,7 @@ def make_log(folder: Path, events: int, text_ids: bool, row_group: int) -> None:
     """
     zips = [r.code for r in load_geography().regions if r.level == "postal_code"]
     user = f"hash(e.i, {{day}}, 1) % {USERS}"
-    with duckdb.connect() as connection:
+    with connect() as connection:
         connection.execute(
             "CREATE TABLE zips AS SELECT unnest(range(?)) AS n, unnest(?::TEXT[]) AS zip", [len(zips), zips]
         )
@@ -63,7 +63,7 @@ def make_log(folder: Path, events: int, text_ids: bool, row_group: int) -> None:
 
 def reference(folder: Path) -> float:
     """Count the distinct users of each day."""
-    with duckdb.connect() as connection:
+    with connect() as connection:
         begin = time.perf_counter()
         for file in sorted(folder.glob("*.parquet")):
             connection.execute(f"SELECT count(DISTINCT user_id) FROM '{file}'").fetchall()

@@ -29,6 +29,7 @@ COMMANDS = (
     "evaluate",
     "ledger",
     "privacy",
+    "audit",
     "regions",
     "import-us",
 )

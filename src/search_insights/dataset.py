@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from search_insights.database import connect
 from search_insights.geography import Region
 from search_insights.quoting import identifier, literal
 from search_insights.release import Release
@@ -46,10 +47,9 @@ def value_columns(spec: Spec) -> list[str]:
 
 def write_tables(release: Release, folder: Path) -> None:
     """Write the CSV and the Parquet file."""
-    import duckdb
 
     spec = release.coverage.spec
-    with duckdb.connect() as connection:
+    with connect() as connection:
         _register_rows(connection, release)
         _register_regions(connection, release)
         where = ", ".join(["date", *region_columns(spec)])

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from search_insights.bounding import UNKNOWN_CATEGORY, bounding_sql, events_sql, sums_sql
+from search_insights.database import connect
 from search_insights.engine import Contributions, LeftOut
 from search_insights.errors import InputError, UsageError
 from search_insights.log import LogSource, SearchLog, open_log, unreadable
@@ -48,16 +49,12 @@ def _connect(spill: str, memory: str) -> "duckdb.DuckDBPyConnection":
     import duckdb
 
     try:
-        return duckdb.connect(
-            ":memory:",
-            config={
-                "temp_directory": spill,
-                "memory_limit": memory,
-                # Two for each core: the day's users are then split finer, and each part fits the processor's cache.
-                "threads": 2 * (os.cpu_count() or 1),
-                "preserve_insertion_order": "false",
-                "autoinstall_known_extensions": "false",
-            },
+        return connect(
+            temp_directory=spill,
+            memory_limit=memory,
+            # Two for each core: the day's users are then split finer, and each part fits the processor's cache.
+            threads=2 * (os.cpu_count() or 1),
+            preserve_insertion_order="false",
         )
     except duckdb.ParserException:
         raise UsageError(f"--memory {memory}: expected a size such as 500MB or 2GB") from None

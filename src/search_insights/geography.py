@@ -20,6 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from search_insights.database import connect
 from search_insights.errors import GeographyError
 
 PACKAGED_GEOGRAPHY = "us"
@@ -121,10 +122,9 @@ def load_geography(source: str | Path = PACKAGED_GEOGRAPHY) -> Geography:
 
 def _read_packaged() -> list[Region]:
     """Read the table that comes with the program; it was checked value by value when it was built."""
-    import duckdb
 
     with resources.as_file(resources.files("search_insights") / "data" / "us_regions.parquet") as path:
-        rows = duckdb.connect().read_parquet(str(path)).project(", ".join(_COLUMNS)).fetchall()
+        rows = connect().read_parquet(str(path)).project(", ".join(_COLUMNS)).fetchall()
     return [Region(*row) for row in rows]
 
 
@@ -140,7 +140,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
     if not path.is_file():
         raise GeographyError(f"{path}: no such file; give a Parquet or CSV file, or {PACKAGED_GEOGRAPHY!r}")
-    connection = duckdb.connect()
+    connection = connect()
     try:
         if path.suffix.lower() in (".parquet", ".pq"):
             table = connection.read_parquet(str(path))

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
+from search_insights.database import connect
 from search_insights.errors import InputError
 from search_insights.quoting import identifier, literal
 
@@ -25,13 +26,12 @@ def load(path: str | Path, level: str, trend: str, frame: Frame | None = None) -
     date, place_id, code, name, value, low, high. Weeks without a value are not in the frame: missing is not 0.
     The frame is of the first of Polars, pandas and PyArrow that is installed, unless `frame` names one.
     """
-    import duckdb
 
     parquet, fields = _describe(Path(path))
     column = _column(trend, fields, path)
     _check_level(level, fields, path)
     value = identifier(column)
-    with duckdb.connect() as connection:
+    with connect() as connection:
         table = f"read_parquet({literal(str(parquet))})"
         rows = connection.execute(
             f"""SELECT date, place_id, code, {_name_expression(fields)} AS name, {value} AS value,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from search_insights.accounting import account
+from search_insights.database import connect
 from search_insights.datapackage import datapackage
 from search_insights.dataset import file_stem, value_columns, write_tables
 from search_insights.errors import CheckFailed, InputError, UsageError
@@ -107,7 +108,7 @@ def _changed_values(release: Release, draft: Path, out: Path) -> int:
     gone = release.sparsity.removed if release.sparsity else []
     columns = [identifier(column) for column in value_columns(release.coverage.spec)]
     differs = " + ".join(f"CAST(o.{c} IS NOT NULL AND o.{c} IS DISTINCT FROM n.{c} AS INTEGER)" for c in columns)
-    with duckdb.connect() as connection:
+    with connect() as connection:
         connection.execute("CREATE TABLE gone AS SELECT unnest(?::TEXT[]) AS place_id", [gone])
         try:
             (row,) = connection.execute(f"""

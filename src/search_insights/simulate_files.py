@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.coverage import Coverage
+from search_insights.database import connect
 from search_insights.errors import InputError
 from search_insights.quoting import literal
 from search_insights.simulate_day import Columns, World, day_columns
@@ -30,14 +31,13 @@ _PARQUET = "FORMAT parquet, COMPRESSION snappy, PARQUET_VERSION V2, ROW_GROUP_SI
 
 def claim_folder(out: Path, identity: Mapping[str, Any]) -> None:
     """Make the log's folder; refuse one that holds anything but days of the same simulation."""
-    import duckdb
 
     try:
         out.mkdir(parents=True, exist_ok=True)
         paths = sorted(out.iterdir())
     except OSError as error:
         raise InputError(f"{out}: cannot be used as a folder ({error.strerror})") from None
-    with duckdb.connect() as connection:
+    with connect() as connection:
         for path in paths:
             if not (path.name.startswith(".") and path.name.endswith(_PART)):  # left by an interrupted run
                 _refuse_another(connection, path, identity)
@@ -67,9 +67,8 @@ def _identity_of(connection: "duckdb.DuckDBPyConnection", path: Path) -> dict[st
 
 def open_writer(world: World) -> "duckdb.DuckDBPyConnection":
     """Open a database that knows the texts. One thread a query: the days themselves run side by side."""
-    import duckdb
 
-    connection = duckdb.connect(config={"threads": 1})
+    connection = connect(threads=1)
     _list_table(connection, "regions", "written", written_names(world.coverage), enum=True)
     _list_table(connection, "topics", "topic_ids", world.coverage.spec.topics, enum=True)
     if world.texts is not None:

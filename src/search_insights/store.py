@@ -19,6 +19,7 @@ import numpy as np
 
 from search_insights.cells import CellList
 from search_insights.coverage import Coverage
+from search_insights.database import connect
 from search_insights.errors import StoreError
 from search_insights.geography import Geography, Region, grow_geography
 from search_insights.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord, checksum
@@ -164,7 +165,7 @@ def _connect(path: Path, read_only: bool) -> "duckdb.DuckDBPyConnection":
     import duckdb
 
     try:
-        return duckdb.connect(str(path), read_only=read_only, config={"autoinstall_known_extensions": "false"})
+        return connect(str(path), read_only=read_only)
     except duckdb.Error as error:
         if "Could not set lock" in str(error):
             raise StoreError(f"{path}: another process is using this store; wait until it has finished") from None

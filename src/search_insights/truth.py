@@ -14,6 +14,7 @@ import numpy as np
 from search_insights.cells import CellList
 from search_insights.counting import Tolerance, count_week
 from search_insights.coverage import Coverage
+from search_insights.database import connect
 from search_insights.derive import with_total
 from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.errors import InputError
@@ -30,11 +31,10 @@ def add_exact_counts(
     truth: Path, log: Path, weeks: Sequence[Week], coverage: Coverage, progress: Callable[[str], None]
 ) -> None:
     """Count the weeks of a simulated log exactly, and add the counts to its truth."""
-    import duckdb
 
     names, cells = region_names(coverage), CellList(coverage)
     span = (weeks[0].begin, weeks[-1].end)
-    with open_duckdb_engine(LogSource((str(log),)), coverage.spec, names) as engine, duckdb.connect() as connection:
+    with open_duckdb_engine(LogSource((str(log),)), coverage.spec, names) as engine, connect() as connection:
         connection.execute("CREATE TABLE exact (week DATE, place_id TEXT, category TEXT, exact_count BIGINT)")
         for week in weeks:
             progress(f"truth of week {week}")
@@ -78,7 +78,7 @@ def read_truth(path: Path, coverage: Coverage, regions: Sequence[Region]) -> Tru
     import duckdb
 
     categories = [c.id for c in coverage.spec.categories]
-    with duckdb.connect() as connection:
+    with connect() as connection:
         try:
             weeks = connection.execute(f"SELECT DISTINCT week FROM {literal(str(path))} ORDER BY 1").fetchall()
             connection.register("places", _numbered([region.place_id for region in regions]))

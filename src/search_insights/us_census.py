@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from search_insights.us_geography import Source, UsInputs, assemble, connect, first_row, wrong
+from search_insights.us_geography import Source, UsInputs, assemble, connect_steadily, first_row, wrong
 
 if TYPE_CHECKING:
     import duckdb
@@ -73,7 +73,7 @@ _SHARES_QUERY = "select zip, county, tot_ratio as share from crosswalk"
 
 def build_us_geography(estimates: Path, counties: Path, zctas: Path, crosswalk: Path, out: Path) -> Path:
     """Make the table of regions from the official files, and say where it was written."""
-    connection = connect()
+    connection = connect_steadily()
     _read(connection, estimates, "estimates", _ESTIMATES)
     _read(connection, counties, "counties", _GAZETTEER)
     _read(connection, zctas, "zctas", _GAZETTEER)

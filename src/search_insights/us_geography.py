@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from search_insights.database import connect
 from search_insights.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,11 +68,9 @@ class UsInputs:
     shares: Source
 
 
-def connect() -> duckdb.DuckDBPyConnection:
+def connect_steadily() -> duckdb.DuckDBPyConnection:
     """Open a database in memory, on one thread so that sums and files come out the same every time."""
-    import duckdb
-
-    return duckdb.connect(":memory:", config={"threads": 1})
+    return connect(threads=1)
 
 
 def assemble(connection: duckdb.DuckDBPyConnection, inputs: UsInputs, out: Path) -> Path:

@@ -1,0 +1,16 @@
+"""Connecting to DuckDB as this program uses it: quiet, and without fetching anything from elsewhere."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def connect(path: str = ":memory:", *, read_only: bool = False, **config: Any) -> "duckdb.DuckDBPyConnection":
+    """Open a database, in memory unless a file is named."""
+    import duckdb
+
+    settings = {"autoinstall_known_extensions": "false"} | config
+    connection = duckdb.connect(path, read_only=read_only, config=settings)
+    connection.execute("SET enable_progress_bar = false")  # it would be printed among the results
+    return connection
