@@ -16,9 +16,8 @@ import time
 from datetime import date, timedelta
 from pathlib import Path
 
-import duckdb
-
 from search_insights.coverage import Coverage
+from search_insights.database import connect
 from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.geography import load_geography
 from search_insights.log import LogSource

@@ -17,7 +17,7 @@ from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.geography import load_geography
 from search_insights.log import LogSource
 from search_insights.region_names import region_names
-from search_insights.simulate import simulate
+from search_insights.simulation import simulate
 from search_insights.spec_file import load_spec
 from search_insights.weeks import week_of
 

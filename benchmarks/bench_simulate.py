@@ -19,9 +19,9 @@ import numpy as np
 
 from search_insights.coverage import Coverage
 from search_insights.geography import load_geography
-from search_insights.simulate import EVENTS_PER_USER, PEAK_SHARE, simulate
 from search_insights.simulate_day import day_columns, events_on, make_world
 from search_insights.simulate_files import open_writer, write_day
+from search_insights.simulation import EVENTS_PER_USER, PEAK_SHARE, simulate
 from search_insights.spec_file import load_spec
 from search_insights.weeks import week_of
 

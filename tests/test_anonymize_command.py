@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from search_insights import anonymize as anonymize_module
-from search_insights.anonymize import anonymize
+from search_insights.anonymization import anonymize
 from search_insights.cells import CellList
 from search_insights.console import Steps
 from search_insights.coverage import Coverage

@@ -13,7 +13,7 @@ import pytest
 from search_insights.cells import CellList
 from search_insights.coverage import Coverage
 from search_insights.errors import InputError
-from search_insights.evaluate import Accuracy, evaluate
+from search_insights.evaluation import Accuracy, evaluate
 from tests.logs import Run
 from tests.test_derive import CITY, FIRST, NOTHING, USUAL, add_weeks, little, released
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from search_insights.anonymize import anonymize
+from search_insights.anonymization import anonymize
 from search_insights.cells import CellList
 from search_insights.coverage import Coverage
 from search_insights.geography import Region, grow_geography

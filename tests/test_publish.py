@@ -21,7 +21,7 @@ from search_insights.accounting import Accounting
 from search_insights.coverage import Coverage
 from search_insights.errors import CheckFailed, InputError, UsageError
 from search_insights.geography import load_geography
-from search_insights.publish import publish
+from search_insights.publication import publish
 from search_insights.quoting import literal
 from search_insights.spec import Spec
 from search_insights.store import open_store
@@ -29,8 +29,8 @@ from tests.logs import LITTLE_REGIONS, Run
 from tests.other_country import OTHER_REGIONS, write_csv
 from tests.test_derive import CITY, NOTHING, TOWN, USUAL, WeekCounts, add_weeks, little
 
-# In these tests "search_insights.publish" may be the function of that name; this is the module.
-MODULE = importlib.import_module("search_insights.publish")
+# In these tests "search_insights.publication" may be the function of that name; this is the module.
+MODULE = importlib.import_module("search_insights.publication")
 
 HEADER = (
     "date,country_region,country_region_code,sub_region_1,sub_region_1_code,sub_region_2,sub_region_2_code,"

@@ -19,14 +19,14 @@ _WHERE = {
     "SearchInsightsError": "errors",
     "Tolerance": "counting",
     "account": "accounting",
-    "anonymize": "anonymize",
-    "evaluate": "evaluate",
-    "load": "load",
+    "anonymize": "anonymization",
+    "evaluate": "evaluation",
+    "load": "loading",
     "load_geography": "geography",
     "load_spec": "spec_file",
     "open_store": "store",
-    "publish": "publish",
-    "simulate": "simulate",
+    "publish": "publication",
+    "simulate": "simulation",
     "week_of": "weeks",
 }
 
@@ -36,6 +36,4 @@ __all__ = sorted(_WHERE)
 def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
-    globals()[name] = value  # over the module of the same name that the import has put here
-    return value
+    return getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)

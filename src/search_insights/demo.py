@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from search_insights.anonymize import anonymize
+from search_insights.anonymization import anonymize
 from search_insights.coverage import Coverage
-from search_insights.evaluate import Accuracy, evaluate, save_accuracy_chart
+from search_insights.evaluation import Accuracy, evaluate, save_accuracy_chart
 from search_insights.geography import load_geography
 from search_insights.log import LogSource
-from search_insights.publish import Published, publish
-from search_insights.simulate import simulate
+from search_insights.publication import Published, publish
+from search_insights.simulation import simulate
 from search_insights.spec_file import load_spec
 from search_insights.truth import add_exact_counts
 

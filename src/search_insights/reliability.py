@@ -17,6 +17,9 @@ from search_insights.spec import Reliability
 
 Floats = npt.NDArray[np.float64]
 
+# How much whole-number noise adds to the reach of an interval, in counts.
+_STEP = 0.2
+
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
@@ -45,12 +48,15 @@ def judge(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliabil
 def fieller(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, confidence: float) -> tuple[Floats, Floats]:
     """Give the ends of Fieller's interval for x*/y*; infinite where Y is not clearly positive.
 
-    The ends solve (X - rY)^2 = z^2 (sigma_x^2 + r^2 sigma_y^2) for r. The noise is whole numbers, so where r is near 0
-    only whole steps of X count, and z sigma_x must reach the last step that the confidence needs: at most half a step
-    more than for continuous noise.
+    The ends solve (X - rY)^2 = z^2 (sigma_x^2 + r^2 sigma_y^2) for r. That is exact for continuous noise; this noise is
+    whole numbers, so the interval is widened by a fifth of a count, and where r is near 0, where only whole steps of X
+    matter, up to the last step that the confidence needs.
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    vx, vy = np.maximum(z * sigma_x, np.ceil(z * sigma_x - 0.5)) ** 2, (z * sigma_y) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(y > 0, np.abs(x) / y, np.inf)
+        z_wide = z + _STEP / np.hypot(sigma_x, np.where(np.isfinite(ratio), ratio, 1.0) * sigma_y)
+    vx, vy = np.maximum(z_wide * sigma_x, np.ceil(z * sigma_x - 0.5)) ** 2, (z_wide * sigma_y) ** 2
     leading = y**2 - vy
     clear = (y > 0) & (leading > 0)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -13,7 +13,7 @@ from search_insights.errors import UsageError
 from search_insights.weeks import Week, parse_day, week_of, weeks_between
 
 if TYPE_CHECKING:
-    from search_insights.anonymize import WeekDone
+    from search_insights.anonymization import WeekDone
 
 HELP = "bound, count and noise weeks of a log, and commit them to the store"
 EXAMPLE = (
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Anonymize the weeks, and tell the operator how it went."""
-    from search_insights.anonymize import anonymize
+    from search_insights.anonymization import anonymize
     from search_insights.counting import Tolerance
     from search_insights.duckdb_engine import DEFAULT_MEMORY
     from search_insights.log import LogSource, parse_columns

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the log and say where it is."""
-    from search_insights.simulate import PEAK_SHARE, simulate
+    from search_insights.simulation import PEAK_SHARE, simulate
     from search_insights.truth import add_exact_counts
     from search_insights.weeks import parse_day
 
