@@ -66,6 +66,7 @@ def entry_of(coverage: Coverage, week: Week, noisy: Counts) -> LedgerEntry:
         program="0",
         missing_days="",
         classifier="",
+        naive_zone="",
     )
 
 

@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from search_insights import anonymize as anonymize_module
+from search_insights import anonymization as anonymize_module
 from search_insights.anonymization import anonymize
 from search_insights.cells import CellList
 from search_insights.console import Steps

@@ -1,5 +1,7 @@
 """Values are judged by an interval that covers the truth as often as it says, whatever the truth is."""
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -66,13 +68,31 @@ def test_the_coverage_test_rejects_an_interval_that_is_off_by_10_percent(factor:
 
 
 def test_the_ends_solve_fiellers_equation() -> None:
-    """Each end is a ratio that the data contradict just so: (X - rY)^2 = z^2 (sx^2 + r^2 sy^2)."""
+    """Each end is a ratio that the data contradict just so: |X - rY| = z sqrt(sx^2 + r^2 sy^2), and 0.2 for steps."""
     x, y, sx, sy = (np.array([v]) for v in (120.0, 900.0, 5.0, 40.0))
     z = stats.norm.ppf(0.9)
-    step = np.ceil(z * sx - 0.5)
-    assert step < z * sx, "here the step between whole numbers does not matter"
+    z += 0.2 / np.hypot(sx, sy * x / y)
     for end in fieller(x, y, sx, sy, 0.80):
         np.testing.assert_allclose((x - end * y) ** 2, z**2 * (sx**2 + end**2 * sy**2))
+
+
+SIMPLE = [(510, 1006), (0, 2000), (7, 1500), (100, 1000), (250, 1000), (500, 1000), (125, 1000), (333, 1000)]
+EXACT = [(x, y, sx, sy) for sx, sy in [(3.21, 28.0), (3.25, 35.0), (8.0, 100.0)] for x, y in SIMPLE]
+
+
+@pytest.mark.parametrize(("x", "y", "sx", "sy"), EXACT)
+def test_whole_number_noise_is_covered_at_simple_ratios(x: int, y: int, sx: float, sy: float) -> None:
+    """Where the ratio is a simple fraction the steps of X - rY are felt; coverage, summed exactly, is still 80 %."""
+    (kx, px), (ky, py) = (_discrete_gaussian(sigma) for sigma in (sx, sy))
+    noisy_x, noisy_y = np.meshgrid(x + kx, y + ky, indexing="ij")
+    low, high = fieller(noisy_x, noisy_y, np.array(sx), np.array(sy), 0.80)
+    assert np.outer(px, py)[(low <= x / y) & (x / y <= high)].sum() >= 0.80
+
+
+def _discrete_gaussian(sigma: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    k = np.arange(-math.ceil(7 * sigma), math.ceil(7 * sigma) + 1, dtype=np.float64)
+    weights = np.exp(-np.square(k) / (2 * sigma**2))
+    return k, weights / weights.sum()
 
 
 @given(x=st.floats(-1e6, 1e6), y=st.floats(-1e6, 1e6), sx=st.floats(0.1, 1e4), sy=st.floats(0.1, 1e4))

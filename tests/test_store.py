@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import duckdb
@@ -28,7 +28,7 @@ def entry_for(coverage: Coverage, noisy: Counts, week: Week = WEEK) -> LedgerEnt
     return LedgerEntry(
         week.first_day, "2023-10-09T00:00:00+00:00", 3.0, 1e-6, "discrete Gaussian", noisy.size,
         checksum(week.first_day, noisy), coverage.spec.fingerprint, coverage.geography.fingerprint,
-        "duckdb", "0", "", "",
+        "duckdb", "0", "", "", "",
     )  # fmt: skip
 
 
@@ -70,6 +70,16 @@ def test_a_week_is_committed_once(store: Store, noisy: Counts, other_coverage: C
     with pytest.raises(StoreError, match="noised once"):
         store.commit_week(WEEK, noisy + 1, entry_for(other_coverage, noisy + 1))
     np.testing.assert_array_equal(store.noisy_counts(WEEK), noisy)
+    assert len(store.entries()) == 1
+
+
+@pytest.mark.parametrize("days", [-6, -1, 1, 6])
+def test_weeks_in_the_store_share_no_day(store: Store, noisy: Counts, other_coverage: Coverage, days: int) -> None:
+    """The promise for a user-day holds for all weeks together because no day is in two of them: overlap is refused."""
+    store.commit_week(WEEK, noisy, entry_for(other_coverage, noisy))
+    shifted = Week(WEEK.first_day + timedelta(days=days), WEEK.time_zone)
+    with pytest.raises(StoreError, match="noised once"):
+        store.commit_week(shifted, noisy, entry_for(other_coverage, noisy, shifted))
     assert len(store.entries()) == 1
 
 

@@ -21,7 +21,7 @@ from search_insights.log import LogSource
 from search_insights.noise import MECHANISM, Counts, add_noise
 from search_insights.region_names import RegionNames, region_names
 from search_insights.store import Store, create_or_open_store
-from search_insights.weeks import Week
+from search_insights.weeks import Week, week_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def anonymize(
 
     Each week is reported as soon as it is final, also if a later one fails.
     """
-    weeks = sorted(set(weeks))
+    weeks = sorted({week_of(coverage.spec, week.first_day) for week in weeks})
     require_promise(coverage.spec)
     _require_over(weeks, datetime.now(UTC))
     names = region_names(coverage, source.code_level)
@@ -60,6 +60,7 @@ def anonymize(
         new = [week for week in weeks if not store.holds(week)]
         if new:
             with open_duckdb_engine(source, coverage.spec, names, memory) as engine:
+                _require_same_zone(store, engine.naive_zone)
                 run = _Run(engine, store, CellList(coverage), names, tolerance or Tolerance(), progress)
                 for week in new:
                     done.append(run.week(week, asked=(weeks[0].begin, weeks[-1].end)))
@@ -111,6 +112,17 @@ class _Run:
             program=metadata.version("search-insights"),
             missing_days=" ".join(str(day) for day in missing),
             classifier="",
+            naive_zone=self.engine.naive_zone,
+        )
+
+
+def _require_same_zone(store: Store, naive_zone: str) -> None:
+    """Refuse to read zoneless times in another zone than before: events near midnight would count in two weeks."""
+    before = {entry.naive_zone for entry in store.entries()} - {"", naive_zone}
+    if naive_zone and before:
+        raise InputError(
+            f"{store.path}: times without a zone were read in {min(before)} for earlier weeks, now in {naive_zone}; "
+            f"use --naive-zone {min(before)}"
         )
 
 

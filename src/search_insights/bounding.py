@@ -40,7 +40,10 @@ def events_sql(spec: Spec, day: date, condition: str) -> str:
 
 def bounding_sql() -> str:
     """Read the definition of the bounding: from `events` to `contributions`."""
-    return (resources.files("search_insights") / "sql" / "bounding.sql").read_text(encoding="utf-8")
+    sql = (resources.files("search_insights") / "sql" / "bounding.sql").read_text(encoding="utf-8")
+    if f">> {NUMBER_BITS}) & {(1 << CLASS_BITS) - 1} " not in sql:
+        raise RuntimeError("sql/bounding.sql reads lots in another layout than they are written in")
+    return sql
 
 
 def sums_sql() -> str:

@@ -85,8 +85,7 @@ def _require_known_categories(found: Contributions, spec: Spec, day: date) -> No
     if found.unknown_category:
         words = ", ".join(f"{c.id} or {c.name}" for c in spec.categories[1:])
         raise LogError(
-            f"column 'category': {found.unknown_category:,} rows of {day} have an unknown value; expected {words}, or "
-            "nothing for other searches"
+            f"column 'category': rows of {day} have an unknown value; expected {words}, or nothing for other searches"
         )
 
 

@@ -78,6 +78,11 @@ class DuckDbEngine:
 
     name = "duckdb"
 
+    @property
+    def naive_zone(self) -> str:
+        """The zone that times without one are read in; empty if they carry their own."""
+        return self.log.naive_zone
+
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
         """Bound the events of a day and add up the contributions."""
         self._run(events_sql(self.spec, day, self.log.between(begin, end)))

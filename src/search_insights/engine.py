@@ -61,6 +61,10 @@ class Engine(Protocol):
     def name(self) -> str:
         """How the ledger calls this engine."""
 
+    @property
+    def naive_zone(self) -> str:
+        """The zone that times without one are read in; empty if they carry their own."""
+
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
         """Bound the events of a day, which lies between two instants."""
 

@@ -25,6 +25,7 @@ class LedgerEntry:
     engine, program what bounded and counted, and the version of this program
     missing_days    days that the publisher declared to have no events
     classifier      fingerprint of the model that named the queries' categories; empty if the log had them
+    naive_zone      the zone that times without one were read in; empty if they carried their own
     """
 
     week: date
@@ -40,6 +41,7 @@ class LedgerEntry:
     program: str
     missing_days: str
     classifier: str
+    naive_zone: str
 
 
 @dataclass(frozen=True, slots=True)

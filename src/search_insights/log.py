@@ -50,6 +50,12 @@ class SearchLog:
     files: tuple[str, ...]
     time_type: str
     zone: str
+    own_zone: bool = True
+
+    @property
+    def naive_zone(self) -> str:
+        """The zone that times without one were read in; empty if the column's type has one."""
+        return "" if self.own_zone else self.zone
 
     @property
     def naive(self) -> bool:
@@ -137,7 +143,8 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
                {identifier(source.column("region"))} AS region, {topic} AS category, {_FILE_COLUMN} AS file
         FROM {reader}"""
     _quietly(connection, view, source)
-    return SearchLog(source, files, time_type, zone)
+    own_zone = types[source.column("timestamp")] == "TIMESTAMP WITH TIME ZONE"
+    return SearchLog(source, files, time_type, zone, own_zone)
 
 
 def _reader(files: Sequence[str]) -> str:
@@ -170,14 +177,26 @@ def _column_types(connection: "duckdb.DuckDBPyConnection", files: Sequence[str],
 
 
 def _require_in_each_file(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource) -> None:
-    """Refuse a file that lacks a column which others have: it would pass for one whose searches have no category."""
+    """Refuse files that do not go together.
+
+    A file without a column that others have would pass for one whose searches have no category. Users of another type
+    would not be recognised: 123 and '123.0' are one user to the publisher and two to the bounding, which breaks X1.
+    """
+    first: dict[str, str] = {}
     for file in files if len(files) > 1 else ():
         rows = _quietly(connection, f"DESCRIBE SELECT * FROM {_reader([file])}", source)
-        missing = {source.column(role) for role in (*REQUIRED, "category")} - {str(row[0]) for row in rows}
+        types = {str(row[0]): str(row[1]) for row in rows}
+        missing = {source.column(role) for role in (*REQUIRED, "category")} - set(types)
         if missing:
             raise LogError(
                 f"{file}: no column {min(missing)!r}, which other files of the log have; mend it, or leave it out"
             )
+        for column in (source.column("user_id"), source.column("timestamp")):
+            if first.setdefault(column, types[column]) != types[column]:
+                raise LogError(
+                    f"{file}: column {column!r}: its type is {types[column]}, in other files {first[column]}; "
+                    "write one type in all files"
+                )
 
 
 def _topic_column(source: LogSource, types: Mapping[str, str]) -> str:

@@ -46,6 +46,7 @@ def publish(
     progress("deriving the trends")
     release = make_release(store_path)
     _refuse_to_lose_files(release, out)
+    _refuse_a_second_draw(release, out)
     try:
         with replacing(out) as draft:
             progress("writing the tables")
@@ -68,6 +69,22 @@ def _refuse_to_lose_files(release: Release, out: Path) -> None:
     if others:
         raise InputError(
             f"{out}: holds {others[0]}, which is no part of this dataset and would be lost; give a folder of its own"
+        )
+
+
+def _refuse_a_second_draw(release: Release, out: Path) -> None:
+    """Refuse to publish another noise for a week that was published: the two together promise less than one."""
+    try:
+        published = json.loads((out / "privacy.json").read_text(encoding="utf-8"))["ledger"]
+        before = {row["week"]: row["checksum"] for row in published}
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # nothing was published here; what stands here instead is not this program's to judge
+    now = {entry.week.isoformat(): entry.checksum for entry in release.entries}
+    other = sorted(week for week in before if week in now and before[week] != now[week])
+    if other:
+        raise CheckFailed(
+            f"{out}: week {other[0]} was published with other noise, so this is not the store that it was made from; "
+            "publishing it again would be a second release of the same searches"
         )
 
 

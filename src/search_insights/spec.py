@@ -259,6 +259,7 @@ class Spec:
 
     def _check_categories_and_trends(self) -> None:
         _require(len(self.categories) >= 2, "category", "any search and at least one topic", len(self.categories))
+        _require(len(self.categories) <= 200, "category", "at most 200", len(self.categories))
         words = [word for c in self.categories for word in dict.fromkeys((c.id, c.name))]
         _require_distinct(words, "category")
         _require(len(self.trends) >= 1, "trend", "at least one", 0)

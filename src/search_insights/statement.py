@@ -18,6 +18,10 @@ NOT_COVERED = (
     "Groups of users: what is true of very many people at once may be learnt, and is what the dataset is for.",
     "A person behind several user ids, or several persons behind one: the unit is the user id of the log.",
     "How queries were assigned to categories: a classifier that was trained on the log itself is outside the promise.",
+    "User ids that the log writes in several ways (other case, spaces, another type) are several users.",
+    "Whether and when a week is released, and which days are declared empty, is decided by the publisher, who knows "
+    "the log.",
+    "A second store for the same log, or a restored backup that noises a week again: that is a second release.",
     "Whoever can read the log or this program's working memory, and how long the program takes.",
 )
 

@@ -26,12 +26,16 @@ from search_insights.ledger import CorrectionRecord, LedgerEntry, ScalingRecord,
 from search_insights.noise import Counts
 from search_insights.spec import Spec
 from search_insights.spec_file import parse_spec, spec_toml
-from search_insights.weeks import Week
+from search_insights.weeks import DAYS_OF_WEEK, Week
 
 if TYPE_CHECKING:
     import duckdb
 
 SCHEMA_VERSION = 1
+
+# Rows inserted by one statement: DuckDB writes larger ones to the file before they are committed, and a draw of noise
+# that was never released should not lie there.
+_AT_ONCE = 100_000
 
 _REGION = attrgetter(*(field.name for field in fields(Region)))
 
@@ -56,17 +60,23 @@ class Store:
         found = self.connection.execute("SELECT count(*) FROM ledger WHERE week = ?", [week.first_day]).fetchall()
         return bool(found[0][0])
 
+    def _overlaps(self, week: Week) -> bool:
+        """Say whether the ledger has any of the week's days."""
+        sql = "SELECT count(*) FROM ledger WHERE abs(week - CAST(? AS DATE)) < ?"
+        return bool(self.connection.execute(sql, [week.first_day, DAYS_OF_WEEK]).fetchall()[0][0])
+
     def commit_week(self, week: Week, noisy: Counts, entry: LedgerEntry) -> None:
         """Make a week final: its noisy counts and its ledger entry, both or neither. There is no second time."""
         if entry.week != week.first_day or entry.checksum != checksum(week.first_day, noisy):
             raise StoreError(f"{self.path}: the ledger entry does not belong to the counts of week {week}")
         given = {"cell": np.arange(noisy.size, dtype=np.int32), "noisy": noisy}
         with _transaction(self.connection):
-            if self.holds(week):
-                raise StoreError(f"{self.path}: week {week} is there already; a week is noised once")
+            if self._overlaps(week):
+                raise StoreError(f"{self.path}: week {week} or days of it are there already; a week is noised once")
             self.connection.register("given", given)
-            insert = "INSERT INTO counts SELECT CAST(? AS DATE), cell, noisy FROM given ORDER BY cell"
-            self.connection.execute(insert, [week.first_day])
+            insert = "INSERT INTO counts SELECT CAST(? AS DATE), cell, noisy FROM given WHERE cell BETWEEN ? AND ?"
+            for first in range(0, noisy.size, _AT_ONCE):
+                self.connection.execute(insert, [week.first_day, first, first + _AT_ONCE - 1])
             marks = ", ".join("?" for _ in astuple(entry))
             self.connection.execute(f"INSERT INTO ledger VALUES ({marks})", list(astuple(entry)))
         self.connection.unregister("given")
@@ -121,23 +131,20 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
     """
     if not path.parent.is_dir():
         raise StoreError(f"{path}: no folder {path.parent}; make it first")
-    made, in_vain = not path.exists(), False
-    try:
-        with _private_files(), _connect(path, read_only=False) as connection:
-            if _is_unused(connection):
-                _create(connection, coverage)
-            about = _about(connection, path)
-            mine, given = (about["spec_fingerprint"], about["geography_fingerprint"]), _fingerprints(coverage)
-            if mine != given:
-                raise _other_release(Store(connection, path, _coverage(connection, about, path)), coverage)
-            store = Store(connection, path, coverage)
-            try:
-                yield store
-            finally:
-                in_vain = not store.entries()
-    finally:
-        if made and in_vain:
-            path.unlink(missing_ok=True)
+    made = not path.exists()
+    with _private_files(), _connect(path, read_only=False) as connection:
+        if _is_unused(connection):
+            _create(connection, coverage)
+        about = _about(connection, path)
+        mine, given = (about["spec_fingerprint"], about["geography_fingerprint"]), _fingerprints(coverage)
+        if mine != given:
+            raise _other_release(Store(connection, path, _coverage(connection, about, path)), coverage)
+        store = Store(connection, path, coverage)
+        try:
+            yield store
+        finally:
+            if made and not store.entries():
+                path.unlink(missing_ok=True)  # while it is locked, so that nobody else has begun to use it
 
 
 @contextmanager

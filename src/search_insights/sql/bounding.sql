@@ -13,6 +13,9 @@
 --   X1, X2  one row for a user and category, so one region for each level, counted once
 --   X4      every classed_lot of a user is of one size class: that of the user's least lot
 --   X3      is kept where regions become cells: an unreported region has none
+--
+-- It relies on: events are of one day and have a user (bounding.py); the class in a lot is that of its region
+-- (region_names.py); a region lies in one region of each level above it (geography.py).
 
 -- For each topic, one event drawn from those of each size class.
 CREATE OR REPLACE TEMP TABLE topic_draws AS
@@ -30,8 +33,12 @@ WHERE class > 0
 GROUP BY user_id;
 
 CREATE OR REPLACE TEMP VIEW contributions AS
--- Any search: the user's least lot, at all levels.
-SELECT user_id, 0 AS category, min(lot) AS open_lot, min(lot) AS classed_lot
+-- Any search: the user's least lot, at all levels that its region has.
+SELECT
+    user_id,
+    0 AS category,
+    min(lot) AS open_lot,
+    CASE WHEN (min(lot) >> 20) & 15 > 0 THEN min(lot) END AS classed_lot
 FROM events
 GROUP BY user_id
 UNION ALL

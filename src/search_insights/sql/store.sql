@@ -18,7 +18,7 @@ CREATE OR REPLACE TABLE ledger (
     week DATE PRIMARY KEY, committed_at TEXT NOT NULL, epsilon DOUBLE NOT NULL, delta DOUBLE NOT NULL,
     mechanism TEXT NOT NULL, cells INTEGER NOT NULL, checksum TEXT NOT NULL, spec TEXT NOT NULL,
     geography TEXT NOT NULL, engine TEXT NOT NULL, program TEXT NOT NULL, missing_days TEXT NOT NULL,
-    classifier TEXT NOT NULL
+    classifier TEXT NOT NULL, naive_zone TEXT NOT NULL
 );
 
 -- What a release fixed for all later ones (post-processing; made from noisy counts). At most one row each.
