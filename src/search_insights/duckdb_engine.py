@@ -27,7 +27,7 @@ from search_insights.spec import Spec
 if TYPE_CHECKING:
     import duckdb
 
-DEFAULT_MEMORY = "1GB"
+DEFAULT_MEMORY = "2GB"
 
 
 @contextmanager

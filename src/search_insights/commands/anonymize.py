@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-left-out", metavar="SHARE", type=float, default=0.05, help="of rows that cannot be used (default: 0.05)"
     )
     group.add_argument("--other-weeks", action="store_true", help="the files may hold weeks that are not asked for")
-    parser.add_argument("--memory", metavar="SIZE", help="for a day's work; the rest goes to disk (default: 1GB)")
+    parser.add_argument("--memory", metavar="SIZE", help="for a day's work; the rest goes to disk (default: 2GB)")
 
 
 def run(args: argparse.Namespace) -> int:
