@@ -2,6 +2,7 @@
 
 import json
 import math
+import stat
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -15,6 +16,7 @@ from search_insights.coverage import Coverage
 from search_insights.errors import InputError
 from search_insights.evaluation import Accuracy, evaluate
 from tests.logs import Run
+from tests.other_country import other_geography, other_spec_file
 from tests.test_derive import CITY, FIRST, NOTHING, USUAL, add_weeks, little, released
 
 STATES = ("geoId/01", "geoId/06", "geoId/35")
@@ -197,3 +199,21 @@ def test_a_picture_of_another_kind_is_refused(store: Path, coverage: Coverage, r
     assert (code, out) == (2, "")
     assert "expected a name that ends in .svg or .png" in err
     assert not (store.parent / "accuracy.jpg").exists()
+
+
+def test_exact_counts_are_for_their_owner_only(tmp_path: Path, run: Run) -> None:
+    """The truth of a simulated log is private: nobody else can read it, and no draft of it stays."""
+    options = (
+        "--from",
+        "2023-10-01",
+        "--events-per-week",
+        "2000",
+        "--seed",
+        "1",
+        "--truth",
+        tmp_path / "truth.parquet",
+    )
+    release = ("--spec", other_spec_file(tmp_path), "--geography", other_geography(tmp_path))
+    assert run("simulate", "--out", tmp_path / "log", *options, *release)[0] == 0
+    assert stat.S_IMODE((tmp_path / "truth.parquet").stat().st_mode) == 0o600
+    assert list(tmp_path.glob(".*")) == []

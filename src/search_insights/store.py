@@ -6,7 +6,6 @@ read until after the commit, so that no two processes can noise the same week.
 """
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
@@ -19,7 +18,7 @@ import numpy as np
 
 from search_insights.cells import CellList
 from search_insights.coverage import Coverage
-from search_insights.database import connect
+from search_insights.database import connect, private_files
 from search_insights.errors import StoreError
 from search_insights.geography import Geography, Region, grow_geography
 from search_insights.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord, checksum
@@ -132,7 +131,7 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
     if not path.parent.is_dir():
         raise StoreError(f"{path}: no folder {path.parent}; make it first")
     made = not path.exists()
-    with _private_files(), _connect(path, read_only=False) as connection:
+    with private_files(), _connect(path, read_only=False) as connection:
         if _is_unused(connection):
             _create(connection, coverage)
         about = _about(connection, path)
@@ -148,21 +147,11 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
 
 
 @contextmanager
-def _private_files() -> Iterator[None]:
-    """Make files for their owner only, the store's log of changes too; what is to be public gets published."""
-    mask = os.umask(0o077)
-    try:
-        yield
-    finally:
-        os.umask(mask)
-
-
-@contextmanager
 def open_store(path: Path, writable: bool = False) -> Iterator[Store]:
     """Open an existing store for reading, or also for recording what a release fixed."""
     if not path.is_file():
         raise StoreError(f"{path}: no such store; 'search-insights anonymize' makes one")
-    with _private_files(), _connect(path, read_only=not writable) as connection:
+    with private_files(), _connect(path, read_only=not writable) as connection:
         if _is_unused(connection):
             raise StoreError(f"{path}: the store is empty; 'search-insights anonymize' fills it")
         yield Store(connection, path, _coverage(connection, _about(connection, path), path))

@@ -14,7 +14,7 @@ import numpy as np
 from search_insights.cells import CellList
 from search_insights.counting import Tolerance, count_week
 from search_insights.coverage import Coverage
-from search_insights.database import connect
+from search_insights.database import connect, private_files
 from search_insights.derive import with_total
 from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.errors import InputError
@@ -44,11 +44,15 @@ def add_exact_counts(
             connection.execute("INSERT INTO exact SELECT CAST(? AS DATE), * FROM given", [week.first_day])
             connection.unregister("given")
         draft = truth.with_name(f".{truth.name}.draft")
-        connection.execute(f"""
-            COPY (SELECT t.*, exact_count FROM read_parquet({literal(str(truth))}) AS t
-                  LEFT JOIN exact USING (week, place_id, category) ORDER BY week, level, place_id, category)
-            TO {literal(str(draft))} (FORMAT parquet, COMPRESSION zstd)""")
-        draft.replace(truth)
+        try:
+            with private_files():
+                connection.execute(f"""
+                    COPY (SELECT t.*, exact_count FROM read_parquet({literal(str(truth))}) AS t
+                          LEFT JOIN exact USING (week, place_id, category) ORDER BY week, level, place_id, category)
+                    TO {literal(str(draft))} (FORMAT parquet, COMPRESSION zstd)""")
+            draft.replace(truth)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def _columns(cells: CellList, counts: Counts) -> dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]]:
