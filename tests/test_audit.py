@@ -12,10 +12,11 @@ from scipy import stats
 from search_insights.accounting import account, cases
 from search_insights.audit import audit
 from search_insights.audit_attack import exact_counts, neighbouring_logs, worst_user_day
-from search_insights.audit_bound import Difference, Tally, bound_mu, draws_needed, epsilon_of_mu, lower_mu
+from search_insights.audit_bound import Difference, Tally, bound_mu, draws_needed, lower_mu
 from search_insights.audit_store import audit_store
 from search_insights.cells import CellList
 from search_insights.coverage import Coverage
+from search_insights.gaussian import epsilon_of_mu
 from search_insights.geography import load_geography
 from search_insights.noise import Counts, Sigmas, add_noise
 from tests.logs import Run, little_coverage

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from search_insights.accounting import account
 from search_insights.audit_attack import exact_counts, neighbouring_logs, worst_user_day
-from search_insights.audit_bound import Difference, draws_needed, epsilon_of_mu, lower_mu
+from search_insights.audit_bound import Difference, draws_needed, lower_mu
 from search_insights.audit_store import Finding, audit_store
 from search_insights.cells import CellList
 from search_insights.coverage import Coverage
+from search_insights.gaussian import epsilon_of_mu
 
 CONFIDENCE = 0.999
 # How far below the truth the bound on the attacker's advantage lies on average, unless draws are given.

@@ -14,7 +14,6 @@ Two bounds are taken from the same draws, each at half of the risk, and the larg
 - From each log's draws apart, which supposes nothing: noise that depends on the counts is found out by this one.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -124,18 +123,3 @@ def _at_most(seen: int, draws: int, risk: float) -> float:
     from scipy import stats
 
     return float(stats.beta.isf(risk, seen + 1, draws - seen)) if seen < draws else 1.0
-
-
-def epsilon_of_mu(mu: float, delta: float) -> float:
-    """Turn mu-Gaussian privacy into epsilon at this delta (the closed form of the Gaussian mechanism)."""
-    from scipy import optimize, stats
-
-    def excess(epsilon: float) -> float:
-        tail = stats.norm.logcdf(-mu / 2 - epsilon / mu) + epsilon
-        return float(stats.norm.cdf(mu / 2 - epsilon / mu) - math.exp(tail) - delta)
-
-    if mu <= 0 or excess(0.0) <= 0:
-        return 0.0
-    if math.isinf(mu):
-        return math.inf
-    return float(optimize.brentq(excess, 0.0, mu * mu + 40 * mu + 1))

@@ -30,6 +30,7 @@ COMMANDS = (
     "ledger",
     "privacy",
     "audit",
+    "calibrate",
     "regions",
     "import-us",
 )
