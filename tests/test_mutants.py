@@ -32,3 +32,13 @@ def test_the_docs_list_every_variant_and_what_catches_it() -> None:
     rows = dict(re.findall(r"^\| ([^|]+?) \| (.*?) \|$", TABLE.split("## Broken variants")[1].split("##")[0], re.M))
     named = {words: set(re.findall(r"`(test_\w+)`", cell)) for words, cell in rows.items() if "`" in cell}
     assert named == {m.words: {test.split("::")[1] for test in m.caught_by} for m in MUTANTS.values()}
+
+
+def test_every_test_that_the_docs_name_exists() -> None:
+    """docs/privacy.md points at tests; each of them is there."""
+    defined = {
+        name
+        for path in (ROOT / "tests").glob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert set(re.findall(r"`(test_\w+)`", TABLE)) <= defined
