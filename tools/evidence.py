@@ -83,7 +83,7 @@ def audits(coverage: Coverage, times: int, out: Path) -> Section:
     stored = sum(not finding.holds for found in runs for finding in found.store)
     words = (
         f"{times} audits of {len(runs[0].cases)} cases: the least share of epsilon reached was {least:.1%}; "
-        f"{above} bounds lay above what is allowed ({(1 - CONFIDENCE) * len(rows):.2g} are expected by chance at most); "
+        f"{above} bounds lay above what is allowed ({(1 - CONFIDENCE) * len(rows):.2g} may by chance); "
         f"{stored} findings in the stores were not as promised.\n\n![audits](audits.svg)"
     )
     return Section("Attacks", words, [asdict(found) for found in runs])
