@@ -212,7 +212,7 @@ def main() -> None:
     coverage = Coverage(load_spec(), load_geography())
     experiments: tuple[Callable[[], Section], ...] = (
         lambda: audits(coverage, args.audits, args.out),
-        lambda: noticing(args.out, 100_000 * args.audits),
+        lambda: noticing(args.out, 20_000 * args.audits),
         lambda: noise_law(50_000 * args.audits),
         lambda: coverage_of_intervals(coverage, args.seeds),
         lambda: other_rules(args.seeds),
