@@ -82,7 +82,7 @@ def _index(view: View, with_series: list[int]) -> dict[str, Any]:
         "created": dataset.package.get("created", ""),
         "weeks": [week.isoformat() for week in dataset.weeks],
         "trends": [
-            {"name": t.name, "title": t.title, "column": t.column, "step": _step(table, i)}
+            {"name": t.name, "title": t.title, "column": t.column, "step": _step(view, i)}
             for i, t in enumerate(dataset.trends)
         ],
         "levels": _levels(view),
@@ -127,11 +127,12 @@ def _levels(view: View) -> list[dict[str, Any]]:
     return rows
 
 
-def _step(table: Table, trend: int) -> float:
-    """Choose the width of a colour class: round, and such that few values of any week lie beyond the last one."""
-    values = table.values[:, trend, 0, :]
+def _step(view: View, trend: int) -> float:
+    """Choose the width of a colour class: round, and such that few values of any week lie in the open last one."""
+    table = view.table
+    values = table.values[table.numbers < view.core, trend, 0, :]
     found = values[values != MISSING] / 10**table.decimals
-    top = float(np.quantile(found, 0.98)) if len(found) else 0.0
+    top = float(np.quantile(found, 0.95)) if len(found) else 0.0
     if top <= 0:
         return 1.0
     wanted = top / (_CLASSES - 1)

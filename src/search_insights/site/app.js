@@ -105,6 +105,8 @@ function begin(r) {
   byId("countries").value = r.entry.key;
   byId("map-card").hidden = !r.hasMap;
   document.body.classList.toggle("mapless", !r.hasMap);
+  if (r.hasMap) byId("panels").after(byId("table-card"));
+  else byId("panels").prepend(byId("table-card")); // without a map the table is what one looks at first
   panel.use(r);
   showAbout(r);
   byId("trends").replaceChildren(

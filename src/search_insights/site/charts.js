@@ -76,7 +76,7 @@ export class Charts {
       weeks: r.weeks,
       week,
       lines: [line(n, own, 0), ...others.map(([pin, series], i) => line(pin, series, i + 1))],
-      parent: above?.has(r.parents[n]) ? above.line(r.parents[n], trend) : null,
+      parent: above?.has(r.parents[n]) && !pins.includes(r.parents[n]) ? above.line(r.parents[n], trend) : null,
       children: children.slice(0, MOST_CHILDREN).map((child) => below.line(child, trend)),
     };
   }

@@ -5,7 +5,7 @@ import { classOf, theme } from "./theme.js";
 
 const GLIDE = 420; // milliseconds of a flight from one region to another
 const MOST_ZOOM = 400;
-const POINT = 7; // radius of a region that is known by its centre only
+const FEW = 8; // fewer points than this do not say where a region's people are
 
 export class RegionMap {
   constructor(element, outlines, release, tell) {
@@ -68,15 +68,12 @@ export class RegionMap {
     const { container } = this.scene;
     if (container === 0 || !this.outlines.has(container)) return [0, 0, this.outlines.width, this.outlines.height];
     const [x0, y0, x1, y1] = this.outlines.boxes.get(container);
-    const near = this.points.map((n) => this.release.points[n]);
-    const grow = Math.max(x1 - x0, y1 - y0) * 0.5; // a centre far off its region does not shrink the rest
-    const close = near.filter(([x, y]) => x > x0 - grow && x < x1 + grow && y > y0 - grow && y < y1 + grow);
-    return [
-      Math.min(x0, ...close.map(([x]) => x)),
-      Math.min(y0, ...close.map(([, y]) => y)),
-      Math.max(x1, ...close.map(([x]) => x)),
-      Math.max(y1, ...close.map(([, y]) => y)),
-    ];
+    if (this.points.length < FEW) return [x0, y0, x1, y1];
+    // Most points fill the picture; a few far off, on an island or misplaced, do not shrink the rest.
+    const [left, right] = middle(this.points.map((n) => this.release.points[n][0]));
+    const [top, bottom] = middle(this.points.map((n) => this.release.points[n][1]));
+    const margin = 0.12 * Math.max(right - left, bottom - top);
+    return [left - margin, top - margin, right + margin, bottom + margin];
   }
 
   viewOf([x0, y0, x1, y1]) {
@@ -144,7 +141,10 @@ export class RegionMap {
     this.paintBorders(colors);
     for (const n of this.points) this.paintPoint(n, colors);
     for (const n of scene.pins) this.paintOutline(n, colors.outline, 1.6, [4, 3]);
-    if (scene.selected !== scene.container) this.paintOutline(scene.selected, colors.outline, 2.4);
+    if (scene.selected !== scene.container) {
+      if (this.points.includes(scene.selected)) this.paintPoint(scene.selected, colors, 1.5);
+      this.paintOutline(scene.selected, colors.outline, 2.4);
+    }
     if (this.hover !== null) this.paintOutline(this.hover, colors.outline, 2);
     this.element.dataset.painted = `${scene.trend.name} ${scene.week}`;
     this.tell.painted?.();
@@ -179,9 +179,10 @@ export class RegionMap {
     };
     c.lineJoin = "round";
     const fine = Math.min(1, 0.35 * Math.sqrt(view.k / this.base));
-    stroke(this.mesh(scene.level), colors.border, fine);
+    const coarsest = this.release.levels.find((level) => level.outlined) === scene.level;
+    stroke(this.mesh(scene.level), coarsest ? colors.strong : colors.border, coarsest ? 0.6 : fine);
     for (const level of this.release.levels) {
-      if (level.outlined && level.start < scene.level.start) stroke(this.mesh(level), colors.strong, 0.7);
+      if (level.outlined && level.start < scene.level.start) stroke(this.mesh(level), colors.strong, 0.6);
     }
     if (this.outlines.has(scene.container)) stroke(this.outlines.paths.get(scene.container), colors.outline, 1.6);
   }
@@ -203,21 +204,24 @@ export class RegionMap {
     );
   }
 
-  disc(n) {
+  disc(n, swell = n === this.scene.selected ? 1.5 : 1) {
     const [x, y] = this.release.points[n];
     const path = new Path2D();
-    path.arc(x, y, this.radius / this.view.k, 0, 2 * Math.PI);
+    path.arc(x, y, (swell * this.radius) / this.view.k, 0, 2 * Math.PI);
     return path;
   }
 
+  // Points are as large as their number leaves room for, and grow a little as the map is drawn nearer.
   get radius() {
-    return this.points.length > 120 ? POINT * 0.75 : POINT;
+    const room = Math.sqrt((this.width * this.height) / Math.max(1, this.points.length));
+    const nearer = Math.sqrt(this.view.k / this.viewOf(this.box()).k);
+    return Math.min(11, Math.max(3.5, 0.16 * room * nearer));
   }
 
-  paintPoint(n, colors) {
+  paintPoint(n, colors, swell) {
     const { context: c, scene } = this;
     const value = scene.valueOf(n);
-    const path = this.disc(n);
+    const path = this.disc(n, swell);
     const why = this.release.whys[n];
     c.lineWidth = 1.2 / this.view.k;
     if (Number.isNaN(value)) {
@@ -400,6 +404,13 @@ export class RegionMap {
     else return;
     event.preventDefault();
   }
+}
+
+// The range that holds all but the outermost few.
+function middle(numbers) {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const at = (share) => sorted[Math.round(share * (sorted.length - 1))];
+  return [at(0.03), at(0.97)];
 }
 
 // One tile of a hatch: strokes one way for too little data, both ways for regions that are never reported.

@@ -34,8 +34,8 @@ export function drawChart(chart, width, height) {
   const point = (week) => mark(marker, chart, scale, week, colors, height);
   const setWeek = (week) => {
     chart.week = week;
-    now.setAttribute("x1", scale.x(week));
-    now.setAttribute("x2", scale.x(week));
+    now.setAttribute("x1", Math.round(scale.x(week)) + 0.5); // on the pixels, so that it stays thin
+    now.setAttribute("x2", Math.round(scale.x(week)) + 0.5);
     svg.setAttribute("aria-label", summary(chart));
     point(week);
   };
@@ -128,21 +128,29 @@ function axes(chart, scale, colors, width, height) {
 
 const short = (value) => String(Number(value.toPrecision(3)));
 
-// A label where a month begins, as many as there is room for; a year's first one names the year.
+// A label where a month begins, as many as there is room for; Januaries, and the first one, name the year. Where there
+// are few weeks, some of them are labelled by their day.
 function dateTicks(weeks, width) {
+  const room = Math.max(2, Math.floor(width / 70));
+  if (weeks.length <= 2 * FEW_WEEKS) {
+    const every = Math.ceil(weeks.length / Math.min(room, FEW_WEEKS));
+    return weeks.map((iso, week) => ({ week, label: dayMonth.format(utc(iso)) })).filter(({ week }) => week % every === 0);
+  }
   const starts = weeks.flatMap((iso, week) => (week && iso.slice(0, 7) !== weeks[week - 1].slice(0, 7) ? [week] : []));
-  const room = Math.max(2, Math.floor(width / 62));
-  const months = starts.map((week) => Number(weeks[week].slice(5, 7)) - 1);
-  const every = [1, 2, 3, 6, 12, 24].find((n) => starts.length / n <= room) ?? 24;
-  const chosen = starts.filter((_, i) => months[i] % Math.min(every, 12) === 0 && (every < 24 || Number(weeks[starts[i]].slice(0, 4)) % 2 === 0));
-  const ticks = chosen.length ? chosen : [0];
-  const name = new Intl.DateTimeFormat("en-GB", { month: "short", timeZone: "UTC" });
-  return ticks.map((week) => {
-    const date = new Date(`${weeks[week]}T00:00:00Z`);
-    const january = date.getUTCMonth() === 0;
-    return { week, label: january || ticks.length === 1 ? String(date.getUTCFullYear()) : name.format(date) };
+  const months = (week) => utc(weeks[week]).getUTCFullYear() * 12 + utc(weeks[week]).getUTCMonth();
+  const every = [1, 2, 3, 6, 12, 24, 48].find((n) => starts.length / n <= room) ?? 48;
+  const ticks = starts.filter((week) => months(week) % every === 0);
+  return ticks.map((week, i) => {
+    const date = utc(weeks[week]);
+    if (date.getUTCMonth() === 0) return { week, label: String(date.getUTCFullYear()) };
+    return { week, label: (i ? month : monthYear).format(date) };
   });
 }
+
+const FEW_WEEKS = 8;
+const utc = (iso) => new Date(`${iso}T00:00:00Z`);
+const format = (parts) => new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: "UTC" });
+const [month, monthYear, dayMonth] = [format({ month: "short" }), format({ month: "short", year: "numeric" }), format({ day: "numeric", month: "short" })];
 
 // Weeks without a value of the selected region: a hatched strip, so that a gap is not taken for a low value.
 function rug(chart, scale, colors, height) {
