@@ -27,7 +27,7 @@ from search_insights.errors import InputError
 from search_insights.geography import Geography, load_geography
 from tests.dashboards import QAZARIA, US
 from tests.logs import Run
-from tests.other_country import other_geography, other_spec, other_spec_file
+from tests.other_country import other_geography, other_spec_file
 
 # A commune that has no value in any week, and is known only from the rows of its parishes.
 MADE_UP = 'region/Qazaria/North, "Upper" Province/नमस्ते नगर/a\\b'
@@ -46,8 +46,9 @@ def numbers(path: Path) -> "np.ndarray[Any, np.dtype[np.int32]]":
 
 
 def data_of(site: Path, key: str) -> Path:
-    [entry] = [d for d in json.loads((site / "site.json").read_text(encoding="utf-8"))["datasets"] if d["key"] == key]
-    return site / entry["data"]
+    datasets = json.loads((site / "site.json").read_text(encoding="utf-8"))["datasets"]
+    [folder] = [str(entry["data"]) for entry in datasets if entry["key"] == key]
+    return site / folder
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -90,7 +91,11 @@ def series_values(path: Path, trend: int, index: dict[str, Any], ids: list[str])
     rows = given[1 : given[0] + 1]
     cells = given[given[0] + 1 :].reshape(len(rows), TRENDS, PARTS, len(index["weeks"]))[:, trend] / 1000.0
     return {
-        (ids[region], index["weeks"][w]): (cells[i, 0, w], cells[i, 0, w] - cells[i, 1, w], cells[i, 0, w] + cells[i, 2, w])
+        (ids[region], index["weeks"][w]): (
+            cells[i, 0, w],
+            cells[i, 0, w] - cells[i, 1, w],
+            cells[i, 0, w] + cells[i, 2, w],
+        )
         for i, region in enumerate(rows)
         for w in np.flatnonzero(cells[i, 0] != MISSING / 1000.0)
     }
@@ -218,7 +223,9 @@ def test_outlines_of_another_country_make_a_map(other_data: Path, tmp_path: Path
     assert outlines["arcs"][0][:2] == [0, outlines["height"]]  # the south-west corner is at the lower left
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"type": "Topology", "objects": {"a": {"geometries": [{"type": "Polygon", "arcs": []}]}}}'])
+@pytest.mark.parametrize(
+    "text", ["", "{}", '{"type": "Topology", "objects": {"a": {"geometries": [{"type": "Polygon", "arcs": []}]}}}']
+)
 def test_a_file_that_holds_no_outlines_is_refused(other_data: Path, tmp_path: Path, text: str) -> None:
     """Shapes without place_ids could not be coloured."""
     (tmp_path / "shapes.json").write_text(text, encoding="utf-8")
@@ -256,7 +263,9 @@ def test_the_projection_keeps_areas(us: Geography) -> None:
 def area(rings: list[list[int]], arcs: list[list[int]]) -> float:
     total = 0.0
     for ring in rings:
-        lines = [np.cumsum(np.array(arcs[a if a >= 0 else ~a]).reshape(-1, 2), axis=0)[:: 1 if a >= 0 else -1] for a in ring]
+        lines = [
+            np.cumsum(np.array(arcs[a if a >= 0 else ~a]).reshape(-1, 2), axis=0)[:: 1 if a >= 0 else -1] for a in ring
+        ]
         x, y = np.vstack(lines).T
         total += float(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1))) / 2
     return abs(total)
@@ -270,7 +279,11 @@ def test_postal_codes_lie_in_or_near_their_county(us_site: Path) -> None:
     for zip_id, county in (("zip/94103", "geoId/06075"), ("zip/99501", "geoId/02020"), ("zip/96813", "geoId/15003")):
         rings = outlines["rings"][core["id"].index(county)]
         points = np.vstack(
-            [np.cumsum(np.array(outlines["arcs"][a if a >= 0 else ~a]).reshape(-1, 2), axis=0) for r in rings for a in r]
+            [
+                np.cumsum(np.array(outlines["arcs"][a if a >= 0 else ~a]).reshape(-1, 2), axis=0)
+                for r in rings
+                for a in r
+            ]
         )
         point = np.array(finer["point"][finer["id"].index(zip_id)])
         assert (points.min(axis=0) <= point).all()
@@ -370,7 +383,9 @@ def address(us_site: Path) -> Iterator[tuple[str, int]]:
         thread.join()
 
 
-def get(address: tuple[str, int], target: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
+def get(
+    address: tuple[str, int], target: str, method: str = "GET", **headers: str
+) -> tuple[int, dict[str, str], bytes]:
     with closing(HTTPConnection(*address, timeout=10)) as connection:
         connection.putrequest(method, target, skip_accept_encoding=True)
         for name, value in headers.items():
@@ -442,7 +457,10 @@ def test_serve_says_when_a_port_is_taken(us_site: Path, run: Run) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         code, _, err = run("serve", us_site, "--port", str(port))
-    assert (code, err) == (2, f"search-insights: --port {port}: is in use; give another one, or 0 for any that is free\n")
+    assert (code, err) == (
+        2,
+        f"search-insights: --port {port}: is in use; give another one, or 0 for any that is free\n",
+    )
     assert run("serve", us_site, "--port", "70000")[0] == 2
 
 
@@ -456,5 +474,3 @@ def test_ctrl_c_ends_serve_quietly(us_site: Path, run: Run, monkeypatch: pytest.
     code, out, err = run("serve", us_site, "--port", "0")
     assert (code, err) == (0, "")
     assert "http://127.0.0.1:" in out
-
-

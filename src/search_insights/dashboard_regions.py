@@ -58,9 +58,7 @@ def _not_reported(dataset: Dataset, geography: Geography, specs: Sequence[Spec])
         if spec.fingerprint == fingerprint:
             coverage = Coverage(spec, geography)
             standings = coverage.standings
-            return {
-                r.place_id: _why(coverage, r) for r in geography.regions if not standings[r.place_id].reported
-            }
+            return {r.place_id: _why(coverage, r) for r in geography.regions if not standings[r.place_id].reported}
     return None
 
 
