@@ -2,11 +2,11 @@
 
     python -m benchmarks.bench_dashboard [--weeks 160] [--rounds 5]
 
-The dataset is that of `bench_publish.py`. Measured in Chromium, each round with an empty cache: the bytes that the first
-view loads over the wire and when the map of all counties is painted; then how long it takes from a change of the week
-to the painted map. Other work on the machine only ever adds time, so the least of the rounds is taken, but the worst of
-the weeks. The reference of the same run is the smallest page that draws the same outlines once: it loads one packed
-file with all of them, unpacks it, and fills each shape.
+The dataset is that of `bench_publish.py`. Measured in Chromium, each round with an empty cache: the bytes that the
+first view loads over the wire and when the map of all counties is painted; then how long it takes from a change of the
+week to the painted map. Other work on the machine only ever adds time, so the least of the rounds is taken, but the
+worst of the weeks. The reference of the same run is the smallest page that draws the same outlines once: it loads one
+packed file with all of them, unpacks it, and fills each shape.
 """
 
 import argparse
@@ -25,6 +25,9 @@ from tests.browser import running_browser, served
 from benchmarks.bench_publish import make_store
 from search_insights.dashboard_site import dashboard
 from search_insights.publication import publish
+
+STEPS = 24  # several blocks of weeks
+PAUSE_MS = 500
 
 # Gives the time of the first paint that fits, on the browser's own clock.
 WATCH = """
@@ -74,7 +77,7 @@ def first_view(browser: Browser, address: str) -> dict[str, float]:
         page.goto(address)
         map_at = page.evaluate("window.painted")
         at_map = sum(sizes)
-        page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(3 * PAUSE_MS)
         return {"map_ms": map_at, "kilobytes": at_map / 1e3, "kilobytes_with_prefetch": sum(sizes) / 1e3}
 
 
@@ -88,16 +91,15 @@ def count_bytes(page: Page) -> list[float]:
 
 
 def week_steps(browser: Browser, address: str, weeks: int) -> list[float]:
-    """Move through the weeks at the national view, after the data of a block is there, as while playing."""
+    """Move back through the newest weeks at the national view, with a reader's pause before each step."""
     with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
         page = context.new_page()
         page.goto(address)
         page.wait_for_selector("#map[data-painted]")
-        page.wait_for_load_state("networkidle")
         times = []
-        for week in range(weeks - 2, max(-1, weeks - 42), -1):
+        for week in range(weeks - 2, max(-1, weeks - 2 - STEPS), -1):
+            page.wait_for_timeout(PAUSE_MS)
             times.append(page.evaluate(STEP, week))
-            page.wait_for_load_state("networkidle")
         return times
 
 
@@ -124,10 +126,11 @@ def measure(weeks: int, rounds: int) -> dict[str, Any]:
             for _ in range(rounds):
                 views.append(first_view(browser, page))
                 plains.append(reference(browser, plain))
-            steps = week_steps(browser, page, weeks)
+            rounds_of_steps = [week_steps(browser, page, weeks) for _ in range(rounds)]
         page_files = [p for p in site.folder.iterdir() if p.suffix in (".js", ".css", ".html", ".svg")]
         sources = sum(path.stat().st_size for path in page_files)
         packed = sum(len(gzip.compress(path.read_bytes())) for path in page_files)
+    steps = [min(times) for times in zip(*rounds_of_steps, strict=True)]
     best = min(view["map_ms"] for view in views)
     return {
         "weeks": weeks,

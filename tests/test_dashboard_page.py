@@ -637,6 +637,7 @@ def test_a_host_that_unpacks_files_is_no_trouble(browser: Browser, address: str)
         visitor.page.route("**/*.gz", declare)
         page = visitor.open()
         assert heading(page) == "United States"
+        page.unroute_all(behavior="wait")
 
 
 def test_a_page_without_its_data_says_so(browser: Browser, address: str) -> None:

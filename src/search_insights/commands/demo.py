@@ -1,4 +1,4 @@
-"""The whole way on a simulated United States, on this machine: log, store, dataset, dashboard, and how accurate it is."""
+"""The whole way on a simulated United States, on this machine: log, store, dataset, dashboard, how accurate it is."""
 
 import argparse
 import os

@@ -12,6 +12,8 @@ import { RegionTable } from "./table.js";
 import { onThemeChange, toggleTheme } from "./theme.js";
 import { Weeks } from "./weeks.js";
 
+const PAUSE = 200; // milliseconds after which a view counts as looked at
+
 const site = await loadJson("site.json");
 const releases = new Map();
 const app = { state: readAddress(), release: null, turn: 0, tableLevel: null, whole: false };
@@ -37,8 +39,10 @@ function defaults() {
 function change(changes, replace = false) {
   Object.assign(app.state, changes);
   writeAddress(app.state, defaults(), replace);
-  return show();
+  return refresh();
 }
+
+const refresh = () => show().catch(fail);
 
 function open(n, focus) {
   app.whole = false;
@@ -92,13 +96,17 @@ async function show() {
 
 const nextLevel = (r, n) => r.levels[r.levels.indexOf(r.level(n)) + 1];
 
+// The weeks before and after are fetched when the view is there, so that moving on does not wait for the network.
 function prefetch(r, trend, week) {
-  for (const near of [week - r.blockWeeks, week + r.blockWeeks]) r.block(trend, near).catch(() => {});
+  clearTimeout(app.ahead);
+  const near = [week - r.blockWeeks, week + r.blockWeeks];
+  app.ahead = setTimeout(() => near.forEach((other) => r.block(trend, other).catch(() => {})), PAUSE);
 }
 
 // What changes with the dataset only.
 function begin(r) {
   app.state.dataset = r.entry.key;
+  byId("wait").hidden = true;
   byId("page").hidden = false;
   search.use(r);
   byId("title").textContent = r.title;
@@ -124,9 +132,9 @@ function draw(view, unknown) {
   weeks.show(r.weeks, week);
   drawHeading(view);
   drawNote(view, unknown);
-  if (r.hasMap) panel.show(view);
+  if (r.hasMap) panel.show(view).catch(fail);
   charts.show(view);
-  drawTable(view);
+  drawTable(view).catch(fail);
   const address = addressOf(app.state, defaults());
   showEmbed(address, document.title, r.hasMap ? byId("embed-kind").value : "series");
   if (app.state.embed) byId("full").href = addressOf({ ...app.state, embed: null }, defaults());
@@ -191,14 +199,14 @@ async function drawTable(view) {
   table.show({ release: r, rows, cellOf, trend, pins: app.state.pins, whole: app.whole, selected: view.n,
     onOpen: (n) => open(n, "heading"),
     onPin: (n) => change({ pins: togglePin(app.state.pins, r.ids[n]) }),
-    onWhole: () => { app.whole = true; show(); } }); // prettier-ignore
+    onWhole: () => { app.whole = true; refresh(); } }); // prettier-ignore
 }
 
 function levelSwitch(levels, chosen) {
   return h(
     "span",
     { class: "switch", role: "group", "aria-label": "Rows of the table" },
-    levels.map((level) => h("button", { type: "button", "aria-pressed": String(level === chosen), onclick: () => { app.tableLevel = level.name; app.whole = false; show(); } }, capital(level.label))),
+    levels.map((level) => h("button", { type: "button", "aria-pressed": String(level === chosen), onclick: () => { app.tableLevel = level.name; app.whole = false; refresh(); } }, capital(level.label))),
   ); // prettier-ignore
 }
 
@@ -212,9 +220,9 @@ function start() {
     byId("about").scrollIntoView();
     byId("about-title").focus({ preventScroll: true });
   });
-  byId("embed-kind").addEventListener("change", () => show());
-  onThemeChange(() => { charts.forget(); show(); }); // prettier-ignore
-  addEventListener("popstate", () => { app.state = readAddress(); show().catch(fail); }); // prettier-ignore
+  byId("embed-kind").addEventListener("change", refresh);
+  onThemeChange(() => { charts.forget(); refresh(); }); // prettier-ignore
+  addEventListener("popstate", () => { app.state = readAddress(); refresh(); }); // prettier-ignore
   if (app.state.embed) {
     document.body.dataset.embed = app.state.embed === "series" ? "series" : "map";
     byId("full").hidden = false;
@@ -228,10 +236,12 @@ function nameOf(d) {
   return alike ? `${d.country}: ${d.title}` : d.country;
 }
 
+// What is on the page stays; a piece that did not come is asked for again at the next step.
 function fail(error) {
-  byId("wait").hidden = false;
-  byId("wait").textContent = `The data could not be loaded (${error.message}). Reload the page to try again.`;
+  const place = byId(app.release ? "note" : "wait");
+  place.hidden = false;
+  place.textContent = `The data could not be loaded (${error.message}). Try again, or reload the page.`;
 }
 
 start();
-show().then(() => (byId("wait").hidden = true), fail);
+refresh();

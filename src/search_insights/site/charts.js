@@ -60,6 +60,15 @@ export class Charts {
   }
 
   chart(trend) {
+    const chart = this.linesOf(trend);
+    const { release: r, n, container } = this.view;
+    const colors = theme();
+    if (chart.parent) chart.behind.push({ label: r.label(r.parents[n]), color: colors.parent, dash: "5 3", width: 1.4 });
+    if (chart.children.length) chart.behind.push({ label: `each ${r.level(r.children(container)[0]).label}`, color: colors.faint, width: 1.5 });
+    return chart;
+  }
+
+  linesOf(trend) {
     const { release: r, n, pins, own, pinned, above, below, container, week } = this.view;
     const line = (region, series, i) => ({
       label: r.label(region),
@@ -76,6 +85,7 @@ export class Charts {
       weeks: r.weeks,
       week,
       lines: [line(n, own, 0), ...others.map(([pin, series], i) => line(pin, series, i + 1))],
+      behind: [],
       parent: above?.has(r.parents[n]) && !pins.includes(r.parents[n]) ? above.line(r.parents[n], trend) : null,
       children: children.slice(0, MOST_CHILDREN).map((child) => below.line(child, trend)),
     };
@@ -105,7 +115,7 @@ export class Charts {
   }
 
   drawKey() {
-    const { release: r, n, container } = this.view;
+    const { release: r } = this.view;
     const [{ chart }] = this.drawn;
     const colors = theme();
     const item = (mark, words) => h("span", { class: "key-item" }, mark, words);
@@ -114,8 +124,7 @@ export class Charts {
     const percent = r.confidence ? `${Math.round(100 * r.confidence)} % ` : "";
     const items = [item(band, `${chart.lines[0].label}, with ${percent}interval`)];
     for (const line of chart.lines.slice(1)) items.push(item(stroke(line.color, 2.5, line.dash), line.label));
-    if (chart.parent) items.push(item(stroke(colors.parent, 1.4, "5 3"), r.label(r.parents[n])));
-    if (chart.children.length) items.push(item(stroke(colors.faint, 1.5), `each ${r.level(r.children(container)[0]).label}`));
+    for (const line of chart.behind) items.push(item(stroke(line.color, line.width, line.dash), line.label));
     const gaps = this.drawn.some(({ chart: { lines } }) => lines[0].cells.includes(null));
     if (gaps) items.push(item(s("svg", { width: 22, height: 8, "aria-hidden": "true" }, s("path", { d: "M1,7l5,-6M6,7l5,-6M11,7l5,-6M16,7l5,-6", stroke: colors.muted, fill: "none" })), "weeks without a value"));
     byId("key").replaceChildren(...items);

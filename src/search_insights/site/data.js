@@ -133,6 +133,11 @@ export class Release {
     return { kind: "missing", text: "No value published" };
   }
 
+  // The kinds of missing values that this dataset can tell apart.
+  get nothings() {
+    return this.tells ? [["missing", "not enough data"], ["unreported", "not reported"]] : [["missing", "no value published"]]; // prettier-ignore
+  }
+
   block(trend, week) {
     const number = Math.floor(week / this.blockWeeks);
     if (number < 0 || week < 0 || week >= this.weeks.length) return Promise.resolve(null);

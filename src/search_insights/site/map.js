@@ -78,7 +78,8 @@ export class RegionMap {
 
   viewOf([x0, y0, x1, y1]) {
     const margin = this.scene.container === 0 ? 10 : 34;
-    const k = Math.min((this.width - 2 * margin) / Math.max(1, x1 - x0), (this.height - 2 * margin) / Math.max(1, y1 - y0));
+    const [across, down] = [Math.max(1, this.width - 2 * margin), Math.max(1, this.height - 2 * margin)];
+    const k = Math.min(across / Math.max(1, x1 - x0), down / Math.max(1, y1 - y0));
     return { k, x: this.width / 2 - (k * (x0 + x1)) / 2, y: this.height / 2 - (k * (y0 + y1)) / 2 };
   }
 
@@ -225,7 +226,7 @@ export class RegionMap {
     const why = this.release.whys[n];
     c.lineWidth = 1.2 / this.view.k;
     if (Number.isNaN(value)) {
-      c.fillStyle = why ? colors.blank : this.patterns(colors).missing;
+      c.fillStyle = this.patterns(colors)[why ? "unreported" : "missing"];
       c.strokeStyle = colors.muted;
       c.setLineDash(why ? [2 / this.view.k, 2 / this.view.k] : []);
     } else {

@@ -74,10 +74,9 @@ export class MapPanel {
     const scale = s("svg", { class: "scale", viewBox: `-2 -8 ${width + 26} 40`, width: width + 26, height: 40, role: "img", "aria-label": this.scaleWords() }, legendPicture(r, r.trends[trend], 0, 0, width));
     this.pointer = s("path", { d: "M-5,-8h10l-5,7z", fill: "currentColor", visibility: "hidden" });
     scale.append(this.pointer);
-    const kinds = [["missing", r.tells ? "not enough data" : "no value published"], ...(r.tells ? [["unreported", "not reported"]] : [])];
     byId("legend").replaceChildren(
       scale,
-      h("div", { class: "kinds" }, kinds.map(([kind, words]) => h("span", { class: "kind" }, hatchSwatch(kind), words))),
+      h("div", { class: "kinds" }, r.nothings.map(([kind, words]) => h("span", { class: "kind" }, hatchSwatch(kind), words))),
       h("p", { class: "peak" }, r.peak ? `${r.peak}. The same colours in every week.` : "The same colours in every week."),
     );
   }

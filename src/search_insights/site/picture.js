@@ -5,26 +5,39 @@ import { number, weekSpan } from "./format.js";
 import { classOf, theme } from "./theme.js";
 
 const HEAD = 58;
-const FOOT = 64;
+const LEGEND = 62;
+const LINE = 15; // of small print
 const FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif";
 
+// A picture with its title above and its source below; `height` is that of what stands between.
 function page(width, height, title, subtitle, source) {
   const colors = theme();
+  const lines = wrapped(source, Math.floor((width - 32) / 6.2));
+  const whole = HEAD + height + LINE * lines.length + 14;
   const text = (x, y, size, fill, content, weight = 400) => s("text", { x, y, "font-size": size, "font-weight": weight, "font-family": FONT, fill }, content);
   return s(
     "svg",
-    { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` },
-    s("rect", { width, height, fill: colors.surface }),
+    { xmlns: "http://www.w3.org/2000/svg", width, height: whole, viewBox: `0 0 ${width} ${whole}` },
+    s("rect", { width, height: whole, fill: colors.surface }),
     text(16, 26, 18, colors.ink, title, 650),
     text(16, 46, 13, colors.muted, subtitle),
-    text(16, height - 10, 11, colors.muted, source),
+    lines.map((line, i) => text(16, HEAD + height + LINE * (i + 1), 11, colors.muted, line)),
   );
+}
+
+function wrapped(text, most) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    if (`${lines.at(-1)} ${word}`.length > most && lines.at(-1)) lines.push(word);
+    else lines[lines.length - 1] = `${lines.at(-1)} ${word}`.trim();
+  }
+  return lines;
 }
 
 export function mapPicture(map, release, words) {
   const { width, height, view, scene, outlines } = map;
   const colors = theme();
-  const svg = page(width, height + HEAD + FOOT, words.title, weekSpan(release.weeks[scene.week]), words.source);
+  const svg = page(width, height + LEGEND, words.title, weekSpan(release.weeks[scene.week]), words.source);
   svg.append(s("defs", {}, hatchDef("missing", colors, false), hatchDef("unreported", colors, true), s("clipPath", { id: "frame" }, s("rect", { y: HEAD, width, height }))));
   const place = (x, y) => [x * view.k + view.x, y * view.k + view.y + HEAD];
   const inSight = (n) => {
@@ -44,8 +57,20 @@ export function mapPicture(map, release, words) {
     group.append(s("path", { d, fill: "none", stroke: colors.strong, "stroke-width": 0.7 }));
   }
   for (const n of map.points) group.append(pointMark(map, n, place, colors));
-  svg.append(group, legendPicture(release, scene.trend, 16, height + HEAD + 8, Math.min(360, width - 32)));
+  svg.append(group, legendPicture(release, scene.trend, 16, height + HEAD + 8, Math.min(360, width - 32)), ...nothings(release, height + HEAD + 46, colors));
   return svg;
+}
+
+// The two kinds of nothing, beneath the scale.
+function nothings(release, y, colors) {
+  return release.nothings.map(([kind, words], i) =>
+    s(
+      "g",
+      { transform: `translate(${16 + 150 * i},${y})` },
+      s("rect", { width: 22, height: 12, fill: `url(#${kind})`, stroke: colors.hatch }),
+      s("text", { x: 28, y: 10, "font-size": 11, "font-family": FONT, fill: colors.muted }, words),
+    ),
+  );
 }
 
 function fillOf(map, n, colors) {
@@ -106,28 +131,26 @@ export function hatchSwatch(kind) {
   );
 }
 
-// charts: [{ title, svg, lines, week }]
+// charts: [{ title, svg, lines, behind, week }]
 export function seriesPicture(charts, words) {
-  const width = Number(charts[0].svg.getAttribute("width"));
-  const each = Number(charts[0].svg.getAttribute("height")) + 26;
-  const keys = charts[0].lines.length;
-  const head = HEAD + (keys > 1 ? 20 * keys : 0);
-  const colors = theme();
-  const svg = page(width, head + each * charts.length + 30, words.title, words.subtitle, words.source);
-  if (keys > 1) {
-    charts[0].lines.forEach((line, i) => {
-      const y = HEAD + 20 * i + 4;
-      svg.append(s("line", { x1: 16, x2: 40, y1: y, y2: y, stroke: line.color, "stroke-width": 3, "stroke-dasharray": line.dash }));
-      svg.append(s("text", { x: 48, y: y + 4, "font-size": 12, "font-family": FONT, fill: colors.ink }, line.label));
-    });
-  }
+  const [first] = charts;
+  const width = Number(first.svg.getAttribute("width"));
+  const each = Number(first.svg.getAttribute("height")) + 26;
+  const keys = [...first.lines.map((line) => ({ ...line, width: 3 })), ...first.behind];
+  const svg = page(width, 20 * keys.length + each * charts.length + 12, words.title, words.subtitle, words.source);
+  const { ink } = theme();
+  const text = (x, y, content, size, weight = 400) => s("text", { x, y, "font-size": size, "font-weight": weight, "font-family": FONT, fill: ink }, content);
+  keys.forEach((line, i) => {
+    const y = HEAD + 20 * i + 6;
+    svg.append(s("line", { x1: 16, x2: 40, y1: y, y2: y, stroke: line.color, "stroke-width": line.width, "stroke-dasharray": line.dash }), text(48, y + 4, line.label, 12));
+  });
   charts.forEach((chart, i) => {
-    const top = head + i * each;
+    const top = HEAD + 20 * keys.length + i * each + 6;
     const cell = chart.lines[0].cells[chart.week];
-    svg.append(s("text", { x: 16, y: top + 14, "font-size": 13, "font-weight": 650, "font-family": FONT, fill: colors.ink }, chart.title, cell && keys === 1 ? `  ${number(cell.value)}` : ""));
     const copy = chart.svg.cloneNode(true);
     copy.setAttribute("y", top + 20);
-    svg.append(copy);
+    svg.append(text(16, top + 14, chart.title, 13, 650), copy);
+    if (cell && chart.lines.length === 1) svg.append(s("text", { x: width - 12, y: top + 14, "text-anchor": "end", "font-size": 13, "font-family": FONT, fill: ink }, `${number(cell.value)} in the marked week`));
   });
   return svg;
 }

@@ -161,7 +161,8 @@ function rug(chart, scale, colors, height) {
     const x = scale.x(week);
     const y = height - BOTTOM + 3;
     const d = [];
-    for (let i = -size / 2; i < size / 2; i += 4) d.push(`M${(x + i).toFixed(1)},${y + RUG}l${RUG - 1},${-RUG}`);
+    const [from, to] = [Math.max(scale.x(0) - 4, x - size / 2), Math.min(scale.x(chart.weeks.length - 1) + 4, x + size / 2)];
+    for (let i = from; i < to; i += 4) d.push(`M${i.toFixed(1)},${y + RUG}l${RUG - 1},${-RUG}`);
     group.append(s("path", { d: d.join(""), fill: "none" }));
   });
   return group;
