@@ -9,9 +9,11 @@ from hypothesis import settings
 
 from search_insights.cli import main
 from search_insights.coverage import Coverage
+from search_insights.dashboard_site import dashboard
 from search_insights.geography import Geography, load_geography
 from search_insights.spec import Spec
 from search_insights.spec_file import load_spec
+from tests.dashboards import other_dataset, quick_accounting, us_dataset, with_a_zero
 from tests.mutants import MUTANTS, VARIABLE
 from tests.other_country import other_geography, other_spec
 
@@ -67,3 +69,43 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
         return code, captured.out, captured.err
 
     return run_with
+
+
+# The dashboard's datasets and sites, each made once
+
+
+@pytest.fixture(scope="session")
+def us_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset of the real United States."""
+    return _published(us_dataset, tmp_path_factory.mktemp("us"))
+
+
+@pytest.fixture(scope="session")
+def other_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset of Qazaria."""
+    return _published(other_dataset, tmp_path_factory.mktemp("qazaria"))
+
+
+def _published(make: Callable[[Path], Path], folder: Path) -> Path:
+    with pytest.MonkeyPatch.context() as patch:
+        quick_accounting(patch)
+        return make(folder)
+
+
+@pytest.fixture(scope="session")
+def us_site(us_data: Path, other_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of both countries, the United States first."""
+    return dashboard([us_data, other_data], tmp_path_factory.mktemp("both") / "site").folder
+
+
+@pytest.fixture(scope="session")
+def other_site(other_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of Qazaria alone, of which the program knows nothing but the dataset."""
+    return dashboard([other_data], tmp_path_factory.mktemp("other") / "site").folder
+
+
+@pytest.fixture(scope="session")
+def zero_site(other_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Qazaria with a published value of 0: one canton, the first trend, the second week."""
+    folder = tmp_path_factory.mktemp("zero")
+    return dashboard([with_a_zero(other_data, folder / "dataset")], folder / "site").folder

@@ -7,6 +7,7 @@ The jobs of the command line as functions:
     anonymize(LogSource(("log/*.parquet",)), Path("releases.db"), [week_of(spec, date(2021, 3, 8))], coverage)
     publish(Path("releases.db"), Path("dataset"))
     frame = load("dataset", level="county", trend="vaccination_intent")
+    dashboard([Path("dataset")], Path("site"))
 """
 
 import importlib
@@ -20,6 +21,7 @@ _WHERE = {
     "Tolerance": "counting",
     "account": "accounting",
     "anonymize": "anonymization",
+    "dashboard": "dashboard_site",
     "evaluate": "evaluation",
     "load": "loading",
     "load_geography": "geography",

@@ -26,6 +26,8 @@ COMMANDS = (
     "simulate",
     "anonymize",
     "publish",
+    "dashboard",
+    "serve",
     "evaluate",
     "ledger",
     "privacy",

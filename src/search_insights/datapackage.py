@@ -25,11 +25,20 @@ def datapackage(release: Release, folder: Path) -> dict[str, Any]:
         "created": release.created,
         "profile": "data-package",
         "spec": {"name": spec.name, "fingerprint": spec.fingerprint},
+        "scaling": {"trend": _trend_name(spec, spec.scaling.trend), "maximum": spec.scaling.maximum},
+        "reliability": {
+            "confidence": spec.reliability.confidence,
+            "max_relative_error": spec.reliability.max_relative_error,
+        },
         "resources": [
             _resource(folder / f"{stem}.csv", "csv", _csv_fields(spec)),
             _resource(folder / f"{stem}.parquet", "parquet", _parquet_fields(spec)),
         ],
     }
+
+
+def _trend_name(spec: Spec, id_: str) -> str:
+    return next(trend.name for trend in spec.trends if trend.id == id_)
 
 
 def _resource(path: Path, form: str, fields: list[dict[str, Any]]) -> dict[str, Any]:

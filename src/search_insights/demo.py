@@ -8,6 +8,7 @@ from pathlib import Path
 
 from search_insights.anonymization import anonymize
 from search_insights.coverage import Coverage
+from search_insights.dashboard_site import Site, dashboard
 from search_insights.evaluation import Accuracy, evaluate, save_accuracy_chart
 from search_insights.geography import load_geography
 from search_insights.log import LogSource
@@ -28,6 +29,7 @@ class Demo:
 
     folder: Path
     published: Published
+    site: Site
     accuracy: list[Accuracy]
     seconds: float
 
@@ -53,7 +55,7 @@ class Demo:
 
 
 def demonstrate(folder: Path, events_per_week: int, weeks: int, progress: Callable[[str], None]) -> Demo:
-    """Simulate, anonymize, publish and evaluate. Run again, it finds its weeks noised and leaves them so."""
+    """Simulate, anonymize, publish, show and evaluate. Run again, it finds its weeks noised and leaves them so."""
     begin = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
     coverage = Coverage(load_spec(), load_geography())
@@ -62,8 +64,9 @@ def demonstrate(folder: Path, events_per_week: int, weeks: int, progress: Callab
     simulated = simulate(log, coverage, FIRST_WEEK, weeks, events_per_week, SEED, truth=truth, progress=progress)
     anonymize(LogSource((str(log),)), store, simulated.weeks, coverage, progress=progress)
     published = publish(store, folder / "dataset", progress=progress)
+    site = dashboard([folder / "dataset"], folder / "site", progress=progress)
     add_exact_counts(truth, log, simulated.weeks, coverage, progress)
     progress("comparing with the truth")
     accuracy = evaluate(store, truth)
     save_accuracy_chart(accuracy, folder / "accuracy.svg")
-    return Demo(folder, published, accuracy, time.monotonic() - begin)
+    return Demo(folder, published, site, accuracy, time.monotonic() - begin)

@@ -1,6 +1,10 @@
-"""The whole way on a simulated United States, on this machine: a log, a store, a dataset, and how accurate it is."""
+"""The whole way on a simulated United States, on this machine: log, store, dataset, dashboard, how accurate it is."""
 
 import argparse
+import os
+import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +43,7 @@ def _show(demo: "Demo") -> None:
         "truth (private)": demo.truth,
         "store": demo.store,
         "dataset": demo.dataset,
+        "dashboard": demo.site.folder,
         "accuracy": demo.folder / "accuracy.svg",
     }.items():
         out(f"  {name:<16}{path}")
@@ -53,6 +58,13 @@ def _show(demo: "Demo") -> None:
     out("  search-insights privacy")
     out("  search-insights regions 'san benito'")
     out(f"  search-insights anonymize {demo.log} --store {demo.store} --week {weeks[-1]}    # noised once")
+    out("\nLook at the dashboard:")
+    out(f"  {_program()} serve {shlex.quote(str(demo.site.folder))}")
+
+
+def _program() -> str:
+    """Name the program as it can be typed here: by its path where it is not on the search path (`make demo`)."""
+    return "search-insights" if shutil.which("search-insights") else os.path.relpath(sys.argv[0])
 
 
 def _some_lines(csv: Path) -> list[str]:

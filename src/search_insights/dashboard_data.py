@@ -1,0 +1,221 @@
+"""The dashboard's data: many small files, so that a view loads only what it shows.
+
+    index.json.gz           weeks, trends with their fixed scales, levels, words, downloads
+    regions.json.gz         the regions of the coarser levels;  finer.json.gz: the others, for search and drill-down
+    outlines.json.gz        projected outlines, if there are shapes
+    map/T-B.bin.gz          trend T in block B of weeks: all regions of regions.json, axes (week, part, region)
+    series/N.bin.gz         region N and its children in all weeks, axes (region, trend, part, week)
+
+Regions are numbered as the geography orders them. Every file is gzip, which the page unpacks by itself, so that what is
+loaded is small on any host. Numbers are 32-bit whole numbers of 10 ** -decimals, all lowest bytes first, then the
+next: like bytes stand together and pack well. Nothing is in them that is not in the dataset or in a public table.
+"""
+
+import gzip
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from search_insights.dashboard_dataset import MISSING, Dataset, Table
+from search_insights.dashboard_regions import Places, words
+from search_insights.dashboard_shapes import Shapes
+from search_insights.dashboard_words import about, peak
+from search_insights.geography import Region
+
+BLOCK_WEEKS = 8
+_CORE_REGIONS = 6_000  # levels are loaded at once up to so many regions
+_CLASSES = 9  # colours of the scale; the last one is open
+_STEPS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5, 10.0)
+
+
+@dataclass(frozen=True)
+class View:
+    """Everything that one dataset's part of the site is made from."""
+
+    dataset: Dataset
+    places: Places
+    table: Table
+    shapes: Shapes | None
+
+    @property
+    def core(self) -> int:
+        """How many regions are loaded at once: whole levels, the coarsest at least."""
+        sizes = list(accumulate(self._count(level) for level in self.places.geography.levels))
+        return max([sizes[min(1, len(sizes) - 1)], *(size for size in sizes if size <= _CORE_REGIONS)])
+
+    def _count(self, level: str) -> int:
+        return sum(region.level == level for region in self.places.regions)
+
+    @property
+    def parents(self) -> npt.NDArray[np.int32]:
+        """The number of each region's parent; -1 for the country."""
+        number = {region.place_id: i for i, region in enumerate(self.places.regions)}
+        return np.array([number[r.parent] if r.parent else -1 for r in self.places.regions], dtype=np.int32)
+
+
+def write_data(view: View, folder: Path) -> None:
+    """Write all data files of one dataset."""
+    for name in ("map", "series"):
+        (folder / name).mkdir(parents=True)
+    with_series = _write_series(view, folder / "series")
+    if view.shapes is not None:
+        _write_json(folder / "outlines.json.gz", _outlines(view, view.shapes))
+        _write_map(view, folder / "map")
+    core, regions, parents = view.core, view.places.regions, view.parents
+    _write_json(folder / "regions.json.gz", _columns(view, regions[:core], parents[:core]))
+    _write_json(folder / "finer.json.gz", _columns(view, regions[core:], parents[core:]))
+    _write_json(folder / "index.json.gz", _index(view, with_series))
+
+
+def _index(view: View, with_series: list[int]) -> dict[str, Any]:
+    dataset, table = view.dataset, view.table
+    return {
+        "title": dataset.package.get("title", dataset.stem),
+        "country": view.places.geography.country.name,
+        "created": dataset.package.get("created", ""),
+        "weeks": [week.isoformat() for week in dataset.weeks],
+        "trends": [
+            {"name": t.name, "title": t.title, "column": t.column, "step": _step(view, i)}
+            for i, t in enumerate(dataset.trends)
+        ],
+        "levels": _levels(view),
+        "core": view.core,
+        "regionCount": len(view.places.regions),
+        "withSeries": with_series,
+        "decimals": table.decimals,
+        "missing": MISSING,
+        "blockWeeks": BLOCK_WEEKS,
+        "classes": _CLASSES,
+        "hasMap": view.shapes is not None,
+        "peak": peak(dataset, view.places),
+        "confidence": dataset.package.get("reliability", {}).get("confidence"),
+        "tells": view.places.not_reported is not None,
+        "reasons": _reasons(view),
+        "about": about(dataset, view.places),
+        "files": [
+            {"name": path.name, "bytes": path.stat().st_size}
+            for path in (dataset.csv, dataset.parquet, *dataset.statements)
+        ],
+    }
+
+
+def _levels(view: View) -> list[dict[str, Any]]:
+    outlined = {} if view.shapes is None else view.shapes.outlines
+    rows, start = [], 0
+    for level in view.places.geography.levels:
+        regions = [region for region in view.places.regions if region.level == level]
+        siblings = {(region.parent, region.name) for region in regions}
+        rows.append(
+            {
+                "name": level,
+                "label": words(level),
+                "start": start,
+                "count": len(regions),
+                "outlined": any(region.place_id in outlined for region in regions),
+                "codes": len(siblings) < len(regions),  # names alone would not tell siblings apart
+                "counted": level in view.dataset.levels,
+            }
+        )
+        start += len(regions)
+    return rows
+
+
+def _step(view: View, trend: int) -> float:
+    """Choose the width of a colour class: round, and such that few values of any week lie in the open last one."""
+    table = view.table
+    values = table.values[table.numbers < view.core, trend, 0, :]
+    found = values[values != MISSING] / 10**table.decimals
+    top = float(np.quantile(found, 0.95)) if len(found) else 0.0
+    if top <= 0:
+        return 1.0
+    wanted = top / (_CLASSES - 1)
+    power = 10.0 ** math.floor(math.log10(wanted))
+    return float(f"{power * next(step for step in _STEPS if step * power >= wanted * 0.999):.6g}")
+
+
+def _reasons(view: View) -> list[str]:
+    return sorted(set((view.places.not_reported or {}).values()))
+
+
+def _columns(view: View, regions: Sequence[Region], parents: npt.NDArray[np.int32]) -> dict[str, Any]:
+    """Lay regions out by column; `why` is 0 for a reported region, or the number of the reason, from 1."""
+    why = {reason: i for i, reason in enumerate(_reasons(view), start=1)}
+    given = view.places.not_reported or {}
+    return {
+        "id": [region.place_id for region in regions],
+        "code": [region.code for region in regions],
+        "name": [region.name for region in regions],
+        "parent": parents.tolist(),
+        "why": [why.get(given.get(region.place_id, ""), 0) for region in regions],
+        "point": _points(view, regions),
+    }
+
+
+def _points(view: View, regions: Sequence[Region]) -> list[list[int] | None]:
+    """Put the regions that have no outline on the map by their centre, where it is known."""
+    shapes = view.shapes
+    if shapes is None:
+        return [None] * len(regions)
+    found: list[list[int] | None] = []
+    for region in regions:
+        if region.place_id in shapes.outlines or region.longitude is None or region.latitude is None:
+            found.append(None)
+        else:
+            (point,) = shapes.project(region.place_id, np.array([[region.longitude, region.latitude]]))
+            found.append(np.rint(point).astype(int).tolist())
+    return found
+
+
+def _outlines(view: View, shapes: Shapes) -> dict[str, Any]:
+    of_core = [shapes.outlines.get(region.place_id) for region in view.places.regions[: view.core]]
+    return {"width": shapes.width, "height": shapes.height, "arcs": shapes.arcs, "rings": of_core}
+
+
+def _write_map(view: View, folder: Path) -> None:
+    """Write each trend's map, a block of weeks a file."""
+    table, weeks = view.table, len(view.dataset.weeks)
+    known = table.numbers < view.core
+    dense = np.full((view.core, *table.values.shape[1:]), MISSING, dtype=np.int32)
+    dense[table.numbers[known]] = table.values[known]
+    for trend in range(dense.shape[1]):
+        for block, first in enumerate(range(0, weeks, BLOCK_WEEKS)):
+            part = dense[:, trend, :, first : first + BLOCK_WEEKS]
+            _write_numbers(folder / f"{trend}-{block}.bin.gz", part.transpose(2, 1, 0))
+
+
+def _write_series(view: View, folder: Path) -> list[int]:
+    """Write each region with those of its children that have values; give the numbers of the regions that have a file.
+
+    A file begins with the number of its rows and the number of each row's region.
+    """
+    table, parents = view.table, view.parents
+    row_of = {int(number): row for row, number in enumerate(table.numbers)}
+    rows_of: dict[int, list[int]] = {0: []}
+    for row, number in enumerate(table.numbers):
+        if number:
+            rows_of.setdefault(int(parents[number]), []).append(row)
+    for number, children in rows_of.items():
+        rows = ([row_of[number]] if number in row_of else []) + children
+        head = np.array([len(rows), *table.numbers[rows]], dtype=np.int32)
+        _write_numbers(folder / f"{number}.bin.gz", np.concatenate((head, table.values[rows].ravel())))
+    return sorted(rows_of)
+
+
+def _write_numbers(path: Path, numbers: npt.NDArray[np.int32]) -> None:
+    planes = np.ascontiguousarray(numbers.astype("<i4")).view(np.uint8).reshape(-1, 4).T
+    _write(path, planes.tobytes())
+
+
+def _write_json(path: Path, content: Any) -> None:
+    _write(path, json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8"))
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(gzip.compress(content, compresslevel=9, mtime=0))

@@ -1,0 +1,151 @@
+"""What the dashboard knows of a release: a published dataset's folder, and nothing else of the program's state."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from search_insights.database import connect
+from search_insights.errors import InputError
+from search_insights.quoting import identifier, literal
+
+Values = npt.NDArray[np.int32]
+
+# A cell of a data file that holds no value. Missing is never 0.
+MISSING = -(2**31)
+_DECIMALS = 3  # what a dataset has
+_PARTS = ("", "_low", "_high")
+
+
+@dataclass(frozen=True, slots=True)
+class TrendColumn:
+    """One trend as the dataset describes it."""
+
+    column: str
+    name: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A published dataset: its tables and what describes them."""
+
+    folder: Path
+    package: Mapping[str, Any]
+    privacy: Mapping[str, Any]
+    csv: Path
+    parquet: Path
+    trends: tuple[TrendColumn, ...]
+    levels: tuple[str, ...]
+    fields: tuple[str, ...]
+    weeks: tuple[date, ...]
+
+    @property
+    def stem(self) -> str:
+        """The name that its files share."""
+        return self.csv.stem
+
+    @property
+    def statements(self) -> list[Path]:
+        """Every published file of the folder, so that the site can hand on the whole dataset."""
+        names = ("datapackage.json", "privacy.json", "PRIVACY.md", "summary.json", "summary.svg")
+        return [path for name in names if (path := self.folder / name).is_file()]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The values of a dataset as whole numbers of 10 ** -decimals, with the axes (row, trend, part, week).
+
+    The parts are the value and how far the interval reaches below and above it. `numbers` says which region a row is.
+    """
+
+    numbers: npt.NDArray[np.int32]
+    values: Values
+    decimals: int
+
+
+def read_dataset(folder: Path) -> Dataset:
+    """Read what describes a dataset; refuse a folder that is none."""
+    try:
+        package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
+        privacy = json.loads((folder / "privacy.json").read_text(encoding="utf-8"))
+        tables = {resource["format"]: resource for resource in package["resources"]}
+        fields = {field["name"]: field for field in tables["parquet"]["schema"]["fields"]}
+        dataset = Dataset(
+            folder=folder,
+            package=package,
+            privacy=privacy,
+            csv=folder / Path(tables["csv"]["path"]).name,
+            parquet=folder / Path(tables["parquet"]["path"]).name,
+            trends=tuple(TrendColumn(n, f["trend"], f["title"]) for n, f in fields.items() if "trend" in f),
+            levels=tuple(fields["level"]["constraints"]["enum"]),
+            fields=tuple(fields),
+            weeks=tuple(sorted(date.fromisoformat(row["week"]) for row in privacy["ledger"])),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(f"{folder}: not a dataset folder of 'search-insights publish'") from None
+    for path in (dataset.csv, dataset.parquet):
+        if not path.is_file():
+            raise InputError(f"{folder}: {path.name} is missing; publish the dataset again")
+    if not dataset.trends or not dataset.weeks:
+        raise InputError(f"{folder}: its datapackage.json or privacy.json names no trend or no week")
+    return dataset
+
+
+def distinct_places(dataset: Dataset) -> list[dict[str, str | None]]:
+    """List the regions that have a row, each with the columns that say where it is."""
+    where = [c for c in dataset.fields if c.startswith(("country_region", "sub_region_"))]
+    columns = ["place_id", "level", "code", *where]
+    chosen = ", ".join(f"CAST({identifier(c)} AS TEXT)" for c in columns)
+    rows = _ask(dataset, f"SELECT DISTINCT {chosen} FROM {{table}} ORDER BY ALL").fetchall()
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def read_values(dataset: Dataset, number_of: Mapping[str, int]) -> Table:
+    """Lay out every value of the dataset by region number, trend and week."""
+    names = [trend.column for trend in dataset.trends]
+    ends = ", ".join(f"max({identifier(n + part)})" for n in names for part in _PARTS)
+    greatest = max((float(v) for v in _ask(dataset, f"SELECT {ends} FROM {{table}}").fetchall()[0] if v), default=0.0)
+    decimals = max(0, next((d for d in range(_DECIMALS, -1, -1) if greatest * 10**d < -MISSING), 0))
+    cells = ", ".join(
+        f"coalesce(CAST(round({expression} * {10**decimals}) AS INTEGER), {MISSING})"
+        for name in names
+        for expression in (
+            identifier(name),
+            f"({identifier(name)} - {identifier(name + '_low')})",
+            f"({identifier(name + '_high')} - {identifier(name)})",
+        )
+    )
+    found = _ask(dataset, f"SELECT place_id, CAST(date - DATE '1970-01-01' AS INTEGER) AS day, {cells} FROM {{table}}")
+    columns = list(found.fetchnumpy().values())
+    places, row_of = np.unique(np.asarray(columns[0], dtype=object), return_inverse=True)
+    values = np.full((len(places), len(names), len(_PARTS), len(dataset.weeks)), MISSING, dtype=np.int32)
+    week_of = _week_numbers(dataset, np.asarray(columns[1]))
+    for i, column in enumerate(columns[2:]):
+        values[row_of, i // len(_PARTS), i % len(_PARTS), week_of] = np.asarray(column)
+    numbers = np.array([number_of[place] for place in places], dtype=np.int32)
+    order = np.argsort(numbers)
+    return Table(numbers[order], values[order], decimals)
+
+
+def _week_numbers(dataset: Dataset, days: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
+    epoch = date(1970, 1, 1)
+    known = np.array([(week - epoch).days for week in dataset.weeks])
+    numbers = np.searchsorted(known, days)
+    if len(days) and (numbers.max() == len(known) or (known[numbers] != days).any()):
+        raise InputError(f"{dataset.parquet}: holds a week that privacy.json does not list; publish the dataset again")
+    return numbers
+
+
+def _ask(dataset: Dataset, sql: str) -> Any:
+    import duckdb
+
+    try:
+        return connect().execute(sql.format(table=f"read_parquet({literal(str(dataset.parquet))})"))
+    except duckdb.Error:
+        raise InputError(f"{dataset.parquet}: cannot be read as the table that datapackage.json describes") from None

@@ -1,0 +1,121 @@
+"""The regions of a dashboard: those of a known geography, or those that the dataset's own rows name.
+
+A known geography also names the regions that have no value, and with the release's spec it says why: whether a region
+is not reported at all, or is reported and had not enough data. Both are public tables; neither comes from a log.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from search_insights.coverage import Coverage
+from search_insights.dashboard_dataset import Dataset, distinct_places
+from search_insights.errors import InputError
+from search_insights.geography import Geography, Region, grow_geography, load_geography
+from search_insights.spec import Spec
+
+
+@dataclass(frozen=True)
+class Places:
+    """The regions in the order of their numbers, and why those that are not reported are not.
+
+    `complete` says that regions without any value are known too. `not_reported` is None where no spec tells.
+    """
+
+    geography: Geography
+    complete: bool
+    not_reported: dict[str, str] | None = field(default=None)
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        """The country first, then level by level."""
+        return self.geography.regions
+
+
+def find_places(dataset: Dataset, geographies: Sequence[Geography], specs: Sequence[Spec]) -> Places:
+    """Find the geography of a dataset by its country, or make one from its rows."""
+    rows = distinct_places(dataset)
+    ids = {str(row["place_id"]) for row in rows}
+    countries = {str(row["place_id"]) for row in rows if row["level"] == dataset.levels[0]}
+    packaged = load_geography()
+    for geography in (*geographies, packaged):
+        if geography.country.place_id not in countries:
+            continue
+        strangers = sorted(ids - geography.by_place_id.keys())
+        if not strangers:
+            return Places(geography, True, _not_reported(dataset, geography, specs))
+        if geography is not packaged:
+            raise InputError(
+                f"{geography.source}: has no region {strangers[0]!r}, which {dataset.folder} has; "
+                "give the geography that the dataset was made with"
+            )
+    return Places(grow_geography(_regions_of_rows(dataset, rows), str(dataset.folder)), False)
+
+
+def _not_reported(dataset: Dataset, geography: Geography, specs: Sequence[Spec]) -> dict[str, str] | None:
+    fingerprint = dataset.package.get("spec", {}).get("fingerprint")
+    for spec in specs:
+        if spec.fingerprint == fingerprint:
+            coverage = Coverage(spec, geography)
+            standings = coverage.standings
+            return {r.place_id: _why(coverage, r) for r in geography.regions if not standings[r.place_id].reported}
+    return None
+
+
+def _why(coverage: Coverage, region: Region) -> str:
+    """Say why a region is not reported, to somebody who has not read the paper."""
+    spec, standing = coverage.spec, coverage.standings[region.place_id]
+    if region.level in spec.level_names and (region.level, standing.size_class) not in spec.reported_groups:
+        size = next(c for c in spec.size_classes if c.name == standing.size_class)
+        people = f"with at most {size.max_population:,} people" if size.max_population else f"of size {size.name}"
+        where = f"in a {spec.class_level} {people}" if region.level != spec.class_level else people
+        return f"a {words(region.level)} {where} is not reported, so that few people cannot stand out"
+    return standing.reason.replace("km2", "km²")
+
+
+def words(name: str) -> str:
+    """Write the name of a level as people would."""
+    return name.replace("_", " ")
+
+
+def _regions_of_rows(dataset: Dataset, rows: list[dict[str, str | None]]) -> list[Region]:
+    """Make the tree of regions that the rows name. A parent is found by its names on the way down.
+
+    The code of a parent may be hidden in a row, its name never is. A parent that has no row of its own is made up.
+    """
+    depth_of = {level: depth for depth, level in enumerate(dataset.levels)}
+    nameless = _levels_without_names(rows, depth_of)
+    made: list[Region] = []
+    id_of: dict[tuple[str, ...], str] = {}
+    for row in sorted(rows, key=lambda row: depth_of[str(row["level"])]):
+        names = _names(row, depth_of[str(row["level"])])
+        for depth in range(len(names) - 1):
+            path = names[: depth + 1]
+            if path not in id_of:
+                id_of[path] = "/".join(("region", *path))
+                code = row.get(f"sub_region_{depth}_code") if depth else row["country_region_code"]
+                made.append(_region(code or "/".join(path), path[-1], dataset.levels[depth], id_of, path))
+        place_id, code = str(row["place_id"]), str(row["code"])
+        id_of.setdefault(names, place_id)
+        name = code if row["level"] in nameless else names[-1]
+        made.append(_region(code, name, str(row["level"]), id_of, names, place_id))
+    return made
+
+
+def _levels_without_names(rows: list[dict[str, str | None]], depth_of: dict[str, int]) -> set[str]:
+    """Find levels whose column of names holds one word for all, as the original's postal codes do."""
+    names: defaultdict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        names[str(row["level"])].append(_names(row, depth_of[str(row["level"])])[-1])
+    return {level for level, given in names.items() if len(given) > 1 and len(set(given)) == 1}
+
+
+def _names(row: dict[str, str | None], depth: int) -> tuple[str, ...]:
+    below = (row[f"sub_region_{here}"] for here in range(1, depth + 1))
+    return tuple(str(name) for name in (row["country_region"], *below))
+
+
+def _region(
+    code: str, name: str, level: str, id_of: dict[tuple[str, ...], str], path: tuple[str, ...], own: str | None = None
+) -> Region:
+    return Region(code, name, level, id_of.get(path[:-1]), None, None, None, None, own or id_of[path])

@@ -1,0 +1,100 @@
+"""A local preview of a dashboard: on this machine only, the site's files and nothing else."""
+
+import gzip
+import mimetypes
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from search_insights.dashboard_site import is_site
+from search_insights.errors import InputError
+
+LOOPBACK = "127.0.0.1"
+PORT = 8000
+
+# Said here, and not left to what a machine's own table of types says.
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".csv": "text/csv; charset=utf-8",
+    ".md": "text/plain; charset=utf-8",
+    ".gz": "application/octet-stream",  # the page unpacks these by itself
+}
+_PACKED = ("text/", "application/json", "image/svg+xml")
+
+
+def make_server(site: Path, port: int = PORT) -> ThreadingHTTPServer:
+    """Make a server of a site that listens on the loopback address; port 0 takes any that is free."""
+    if not is_site(site):
+        raise InputError(f"{site}: not a site of 'search-insights dashboard'; make one with 'dashboard DATASET --out'")
+    root = site.resolve()
+
+    class Handler(_Handler):
+        folder = root
+
+    try:
+        return ThreadingHTTPServer((LOOPBACK, port), Handler)
+    except (OSError, OverflowError) as error:
+        reason = "is in use" if isinstance(error, OSError) else "is no port"
+        raise InputError(f"--port {port}: {reason}; give another one, or 0 for any that is free") from None
+
+
+def file_of(root: Path, target: str) -> Path | None:
+    """Find the file that a request asks for; None unless it truly lies in the folder, links followed."""
+    path = unquote(urlsplit(target).path)
+    if "\0" in path or "\\" in path:
+        return None
+    try:
+        found = (root / path.lstrip("/")).resolve()
+        found = found / "index.html" if found == root else found
+        return found if found.is_relative_to(root) and found.is_file() else None
+    except (OSError, ValueError, RuntimeError):
+        return None
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers GET and HEAD with files."""
+
+    folder: Path
+    protocol_version = "HTTP/1.1"
+    server_version = "search-insights"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        self._answer(with_body=True)
+
+    def do_HEAD(self) -> None:
+        self._answer(with_body=False)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the name is the base class's
+        """Stay quiet: a preview has no log."""
+
+    def _answer(self, with_body: bool) -> None:
+        path = file_of(self.folder, self.path)
+        if path is None:
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return
+        content, kind = path.read_bytes(), _kind(path)
+        packed = kind.startswith(_PACKED) and "gzip" in self.headers.get("Accept-Encoding", "")
+        content = gzip.compress(content, compresslevel=6, mtime=0) if packed else content
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        if packed:
+            self.send_header("Content-Encoding", "gzip")
+        self.send_header("Vary", "Accept-Encoding")
+        self.send_header("Cache-Control", "no-cache")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.end_headers()
+        if with_body:
+            self.wfile.write(content)
+
+
+def _kind(path: Path) -> str:
+    known = _TYPES.get(path.suffix.lower())
+    return known or mimetypes.guess_type(path.name)[0] or "application/octet-stream"

@@ -1,0 +1,166 @@
+"""The dashboard's outlines: TopoJSON projected once, here, so that the page only draws.
+
+The United States are drawn as people expect them: the lower 48 in the Albers projection of the Geological Survey,
+Alaska at a third of its size and Hawaii beneath California. Any other country is drawn about its own middle. Points
+are whole numbers on a grid that is `WIDTH` wide, and lines are shared between neighbours as in TopoJSON.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from search_insights.errors import InputError
+
+Points = npt.NDArray[np.float64]
+Projection = Callable[[Points], Points]
+Cone = tuple[float, tuple[float, float], tuple[float, float]]
+
+WIDTH = 16_000
+_US = "country/USA"
+_MAINLAND = (-96.0, (29.5, 45.5), (-96.6, 38.7))
+# The states that are drawn elsewhere: their projection, their scale, and where their centre goes, in earth radii.
+_INSETS = {
+    "geoId/02": ((-154.0, (55.0, 65.0), (-156.0, 58.5)), 0.35, (-0.307, 0.201)),
+    "geoId/15": ((-157.0, (8.0, 18.0), (-160.0, 19.9)), 1.0, (-0.205, 0.212)),
+}
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Projected outlines: lines as differences on the grid, and the rings of lines that bound each region."""
+
+    width: int
+    height: int
+    arcs: list[list[int]]
+    outlines: dict[str, list[list[int]]]
+    project: Callable[[str, Points], Points]
+
+
+def load_topology(path: Path | None = None) -> dict[str, Any]:
+    """Read a TopoJSON file whose ids are place_ids; without a path, the packaged United States."""
+    try:
+        file = path or resources.files("search_insights") / "data" / "us_shapes.topojson"
+        topology: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        if topology["type"] == "Topology" and all(g.get("id") for g in _geometries(topology)):
+            return topology
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise InputError(f"{path}: not a TopoJSON file whose outlines have the place_id of their region as id")
+
+
+def project_shapes(topology: dict[str, Any], parents: Mapping[str, str | None]) -> Shapes | None:
+    """Project the outlines of the regions that are known; None if there is none."""
+    outlines = {g["id"]: _rings(g) for g in _geometries(topology) if g["id"] in parents}
+    if not outlines:
+        return None
+    arcs = [_decoded(arc, topology.get("transform")) for arc in topology["arcs"]]
+    part_of = _parts(outlines, parents)
+    used = sorted({_plain(arc) for rings in outlines.values() for ring in rings for arc in ring})
+    projections = _projections(parents, [arcs[i] for i in used])
+    flat = [projections[part_of.get(i, "")](arc) for i, arc in enumerate(arcs)]
+    x0, y0, x1, y1 = _bounds(flat[i] for i in used)
+    scale = WIDTH / (x1 - x0)
+
+    def place(place_id: str, points: Points) -> Points:
+        part = next((p for p in _upwards(place_id, parents) if p in projections), "")
+        return (projections[part](points) - (x0, y0)) * scale
+
+    lines = [np.rint((line - (x0, y0)) * scale).astype(int) for line in flat]
+    return Shapes(WIDTH, math.ceil((y1 - y0) * scale), [_differences(line) for line in lines], outlines, place)
+
+
+def _geometries(topology: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"id": g.get("id"), "type": g["type"], "arcs": g["arcs"]}
+        for found in topology["objects"].values()
+        for g in found["geometries"]
+        if g["type"] in ("Polygon", "MultiPolygon")
+    ]
+
+
+def _rings(geometry: dict[str, Any]) -> list[list[int]]:
+    """Give every outline the same form: a list of rings, each a list of lines; a ring in a ring is a hole."""
+    polygons = geometry["arcs"] if geometry["type"] == "MultiPolygon" else [geometry["arcs"]]
+    return [ring for polygon in polygons for ring in polygon]
+
+
+def _plain(arc: int) -> int:
+    """Number a line whichever way it is walked: TopoJSON writes ~i for the line i walked backwards."""
+    return ~arc if arc < 0 else arc
+
+
+def _decoded(arc: list[list[float]], transform: dict[str, Any] | None) -> Points:
+    points = np.array(arc, dtype=np.float64)[:, :2]
+    if transform is None:
+        return points
+    result: Points = points.cumsum(axis=0) * transform["scale"] + transform["translate"]
+    return result
+
+
+def _upwards(place_id: str, parents: Mapping[str, str | None]) -> Iterator[str]:
+    here: str | None = place_id
+    while here is not None:
+        yield here
+        here = parents.get(here)
+
+
+def _parts(outlines: Mapping[str, list[list[int]]], parents: Mapping[str, str | None]) -> dict[int, str]:
+    """Say which lines belong to an inset; islands share no line with the mainland."""
+    parts = {}
+    for place_id, rings in outlines.items():
+        part = next((p for p in _upwards(place_id, parents) if p in _INSETS), None)
+        if part is not None:
+            parts.update({_plain(arc): part for ring in rings for arc in ring})
+    return parts
+
+
+def _projections(parents: Mapping[str, str | None], lines: list[Points]) -> dict[str, Projection]:
+    if _US in parents:
+        insets = {part: _inset(*rule) for part, rule in _INSETS.items()}
+        return {"": _albers(*_MAINLAND)} | insets
+    _, y0, _, y1 = _bounds(lines)
+    middle = math.radians((y0 + y1) / 2)
+    return {"": lambda points: np.column_stack((points[:, 0] * math.cos(middle), -points[:, 1]))}
+
+
+def _inset(cone: Cone, scale: float, at: tuple[float, float]) -> Projection:
+    projection = _albers(*cone)
+    return lambda points: projection(points) * scale + at
+
+
+def _albers(meridian: float, parallels: tuple[float, float], centre: tuple[float, float]) -> Projection:
+    """Project to the equal-area cone through two parallels (Snyder 1987, page 100), y down, the centre at (0, 0)."""
+    s1, s2 = (math.sin(math.radians(parallel)) for parallel in parallels)
+    n, c = (s1 + s2) / 2, 1 + s1 * s2
+
+    def cone(points: Points) -> Points:
+        longitude = (points[:, 0] - meridian + 180) % 360 - 180
+        rho = np.sqrt(np.maximum(0, c - 2 * n * np.sin(np.radians(points[:, 1])))) / n
+        theta = n * np.radians(longitude)
+        return np.column_stack((rho * np.sin(theta), rho * np.cos(theta)))
+
+    origin = cone(np.array([centre]))
+    # The cone's tip is above: a greater distance from it is further south, that is, further down.
+    return lambda points: cone(points) - origin
+
+
+def _bounds(lines: Iterable[Points]) -> tuple[float, float, float, float]:
+    every = np.vstack(list(lines))
+    (x0, y0), (x1, y1) = every.min(axis=0), every.max(axis=0)
+    return float(x0), float(y0), float(x1), float(y1)
+
+
+def _differences(line: npt.NDArray[np.int_]) -> list[int]:
+    """Write a line as its first point and then steps; steps that lead nowhere on the grid are left out."""
+    steps = np.diff(line, axis=0, prepend=0)
+    keep = (steps != 0).any(axis=1)
+    keep[0] = True
+    found: list[int] = steps[keep].ravel().tolist()
+    return found

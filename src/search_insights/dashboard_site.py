@@ -1,0 +1,129 @@
+"""Building the dashboard: a static site that needs no server, no key and no other host."""
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from search_insights.dashboard_data import View, write_data
+from search_insights.dashboard_dataset import Dataset, read_dataset, read_values
+from search_insights.dashboard_regions import find_places
+from search_insights.dashboard_shapes import Shapes, load_topology, project_shapes
+from search_insights.errors import InputError
+from search_insights.geography import Geography
+from search_insights.replace_folder import replacing
+from search_insights.spec import Spec
+from search_insights.spec_file import load_spec
+
+# The one file that every site has; its "program" says that a folder is a site of this program, and may be replaced.
+MARK = "site.json"
+_PROGRAM = "search-insights dashboard"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What was built."""
+
+    folder: Path
+    datasets: tuple[str, ...]
+    files: int
+    bytes: int
+
+
+def dashboard(
+    datasets: Sequence[Path],
+    out: Path,
+    *,
+    geographies: Sequence[Geography] = (),
+    specs: Sequence[Spec] = (),
+    shapes: Sequence[Path] = (),
+    progress: Callable[[str], None] = lambda text: None,
+) -> Site:
+    """Make a site from published datasets and put it in place, all at once or not at all.
+
+    The packaged geography, spec and outlines are known; `geographies`, `specs` and `shapes` are those of other
+    releases. A dataset whose geography is not given shows the regions that its rows name.
+    """
+    found = [read_dataset(folder) for folder in datasets]
+    keys = _keys(found)
+    _refuse_to_lose_files(out)
+    topologies = [*(load_topology(path) for path in shapes), load_topology()]
+    try:
+        with replacing(out) as draft:
+            _copy_page(resources.files("search_insights") / "site", draft)
+            entries = []
+            for key, dataset in zip(keys, found, strict=True):
+                progress(f"reading {dataset.folder}")
+                view = _view(dataset, geographies, [*specs, load_spec()], topologies)
+                progress(f"writing the data of {dataset.folder}")
+                entries.append(_write_dataset(view, key, draft))
+            (draft / MARK).write_text(
+                json.dumps({"program": _PROGRAM, "datasets": entries}, ensure_ascii=False, indent=1), encoding="utf-8"
+            )
+            sizes = [path.stat().st_size for path in draft.rglob("*") if path.is_file()]
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written ({error}); it is as it was") from None
+    return Site(out, keys, len(sizes), sum(sizes))
+
+
+def is_site(folder: Path) -> bool:
+    """Say whether a folder is a site of this program."""
+    try:
+        mark = json.loads((folder / MARK).read_text(encoding="utf-8"))
+        return bool(mark["program"] == _PROGRAM)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _refuse_to_lose_files(out: Path) -> None:
+    """Refuse to replace a folder that holds anything but a site: it is replaced whole."""
+    if out.is_dir() and any(out.iterdir()) and not is_site(out):
+        raise InputError(f"{out}: holds files that are no dashboard and would be lost; give a folder of its own")
+
+
+def _keys(datasets: Sequence[Dataset]) -> tuple[str, ...]:
+    """Name each dataset in addresses and folders by its files' name."""
+    keys = tuple(re.sub(r"[^A-Za-z0-9_.-]", "_", dataset.stem) for dataset in datasets)
+    for key, dataset in zip(keys, datasets, strict=True):
+        if keys.count(key) > 1:
+            raise InputError(f"{dataset.folder}: another dataset has the same name {key}; give each only once")
+    return keys
+
+
+def _view(
+    dataset: Dataset, geographies: Sequence[Geography], specs: Sequence[Spec], topologies: Sequence[dict[str, Any]]
+) -> View:
+    places = find_places(dataset, geographies, specs)
+    number_of = {region.place_id: i for i, region in enumerate(places.regions)}
+    parents = {region.place_id: region.parent for region in places.regions}
+    found: list[Shapes | None] = [project_shapes(topology, parents) for topology in topologies]
+    return View(dataset, places, read_values(dataset, number_of), next((s for s in found if s), None))
+
+
+def _write_dataset(view: View, key: str, draft: Path) -> dict[str, Any]:
+    """Write the data under a name that changes with the content, so that no browser mixes two releases."""
+    dataset = view.dataset
+    digest = hashlib.sha256()
+    for path in (dataset.parquet, *dataset.statements):
+        digest.update(path.read_bytes())
+    data = f"data/{key}-{digest.hexdigest()[:12]}"
+    write_data(view, draft / data)
+    copies = draft / "dataset" / key
+    copies.mkdir(parents=True)
+    for path in (dataset.csv, dataset.parquet, *dataset.statements):
+        shutil.copyfile(path, copies / path.name)
+    country = view.places.geography.country
+    title = str(dataset.package.get("title", dataset.stem))
+    return {"key": key, "country": country.name, "title": title, "data": data, "dataset": f"dataset/{key}"}
+
+
+def _copy_page(source: Traversable, folder: Path) -> None:
+    for file in source.iterdir():
+        if file.is_file():
+            (folder / file.name).write_bytes(file.read_bytes())

@@ -1,0 +1,99 @@
+"""What the dashboard says about a dataset: taken from the dataset's own statements, in the words of its readers."""
+
+from typing import Any
+
+from search_insights.dashboard_dataset import Dataset
+from search_insights.dashboard_regions import Places, words
+
+
+def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:
+    """Write the sections of the page that explains the numbers."""
+    return [
+        {"title": "What a value means", "text": _meaning(dataset)},
+        {"title": "Why some values are missing", "text": _missing(dataset, places)},
+        {"title": "What privacy is promised", "text": _privacy(dataset)},
+        {"title": "When it was last updated", "text": _updated(dataset)},
+    ]
+
+
+def peak(dataset: Dataset, places: Places) -> str:
+    """Say in a few words what the scale's maximum is; empty if the dataset does not tell."""
+    scaling = dataset.package.get("scaling")
+    if not scaling:
+        return ""
+    title = next((t.title for t in dataset.trends if t.name == scaling.get("trend")), "")
+    country = places.geography.country.name
+    return f"{scaling['maximum']:g} = the peak of “{title}” in {country} as a whole, in the first release"
+
+
+def _meaning(dataset: Dataset, places: Places | None = None) -> list[str]:
+    scaling = dataset.package.get("scaling")
+    share = "Each value is the share of all searches of a region and week that were about the topic, on one scale."
+    if not scaling:
+        return [str(dataset.package.get("description", share))]
+    title = next((t.title for t in dataset.trends if t.name == scaling.get("trend")), scaling.get("trend"))
+    return [
+        f"{share} On that scale {scaling['maximum']:g} is the highest weekly share of “{title}” for the whole "
+        f"{words(dataset.levels[0])} in the first release, and 0 is no searches. All regions, weeks and topics are on "
+        "the same scale, so they can be compared: twice the value is twice the share of searches.",
+        "A value says nothing about how many people searched: a place with few searches can have a high share.",
+        f"Random noise protects the people behind the searches. The band around a line, and the range beside a value, "
+        f"is the {_confidence(dataset)} interval that this noise leaves: the value before noise lies in it with at "
+        "least that probability.",
+    ]
+
+
+def _confidence(dataset: Dataset) -> str:
+    confidence = dataset.package.get("reliability", {}).get("confidence")
+    return f"{confidence:.0%}" if confidence else "published"
+
+
+def _missing(dataset: Dataset, places: Places) -> list[str]:
+    rule = dataset.package.get("reliability")
+    close = (
+        f" less than {rule['confidence']:.0%} sure to be within {rule['max_relative_error']:.0%} of what it was"
+        if rule
+        else " not sure enough to be close to what it was"
+    )
+    texts = [
+        f"Not enough data: with the noise the value was{close}, so it is left out. A region with too few such weeks is "
+        "left out altogether. It is hatched on the map and is a gap in a line; it is not a low value, and not 0.",
+    ]
+    if places.not_reported is not None:
+        kinds = sorted(set(places.not_reported.values()))
+        texts.append("Not reported: some regions are never reported, in any week. " + _because(kinds))
+    else:
+        texts.append("This dataset does not say which of the missing regions are never reported at all.")
+    return texts
+
+
+def _because(kinds: list[str]) -> str:
+    return ("The reasons: " + "; ".join(kinds) + ".") if kinds else "In this dataset there is none of them."
+
+
+def _privacy(dataset: Dataset) -> list[str]:
+    loss = dataset.privacy.get("privacy_loss", {})
+    flavor = dataset.privacy.get("flavor", {})
+    week = dataset.privacy.get("not_promised", {}).get("user_active_on_7_days", {})
+    texts = [
+        f"What each user searched on each day is protected by ({loss.get('epsilon', 0):g}, {loss.get('delta', 0):g})-"
+        "differential privacy: with or without one user's searches of one day, any outcome is about as likely, by a "
+        f"factor of at most e^{loss.get('epsilon', 0):g}, up to a probability of {loss.get('delta', 0):g}. "
+        "This page shows only what is published; nothing here comes from the search log itself.",
+        f"The unit is the {flavor.get('privacy_unit', 'user-day')}.",
+    ]
+    if week:
+        texts.append(
+            f"Not promised: for a user who searched on all 7 days of a week the same noise gives epsilon "
+            f"{week['epsilon']:.2f} for that week. The full statement is among the downloads."
+        )
+    return texts
+
+
+def _updated(dataset: Dataset) -> list[str]:
+    corrections = dataset.privacy.get("corrections", [])
+    texts = [
+        f"The newest week was added on {str(dataset.package.get('created', ''))[:10]}. The dataset holds "
+        f"{len(dataset.weeks)} weeks, from {dataset.weeks[0]} to {dataset.weeks[-1]}; a week is named by its first day."
+    ]
+    return texts + [f"Correction: {c['changed_values']:,} values were changed: {c['reason']}" for c in corrections]

@@ -1,0 +1,24 @@
+// The words around the pictures: what the numbers mean, the files to download, and how to show a view elsewhere.
+
+import { byId, h } from "./dom.js";
+import { bytes, longDate } from "./format.js";
+
+export function showAbout(release) {
+  byId("about-text").replaceChildren(
+    ...release.about.map(({ title, text }) => h("section", {}, h("h4", {}, title), text.map((line) => h("p", {}, line)))),
+  );
+  byId("files").replaceChildren(
+    ...release.files.map(({ name, bytes: size }) =>
+      h("li", {}, h("a", { href: `${release.entry.dataset}/${encodeURIComponent(name)}`, download: name }, name), h("span", { class: "size" }, ` ${bytes(size)}`)),
+    ),
+  );
+  byId("updated").textContent = release.created ? `Last updated ${longDate(release.created.slice(0, 10))}. ${release.title}, ${release.country}.` : release.title;
+}
+
+export function showEmbed(address, label, kind) {
+  const url = new URL(address, location.href);
+  url.searchParams.set("embed", kind);
+  const text = label.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+  const source = url.href.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+  byId("embed-code").value = `<iframe src="${source}" title="${text}" width="760" height="620" loading="lazy"></iframe>`;
+}

@@ -1,0 +1,100 @@
+// Outlines: lines that neighbours share, put together to shapes that can be drawn and hit.
+
+export class Outlines {
+  constructor({ width, height, arcs, rings }) {
+    Object.assign(this, { width, height });
+    this.lines = arcs.map(points);
+    this.rings = rings;
+    this.paths = new Map();
+    this.boxes = new Map();
+    rings.forEach((found, n) => found && this.add(n, found));
+  }
+
+  add(n, rings) {
+    const box = [Infinity, Infinity, -Infinity, -Infinity];
+    const path = new Path2D();
+    for (const ring of rings) {
+      let begun = false;
+      this.walk(ring, (x, y) => {
+        if (begun) path.lineTo(x, y);
+        else path.moveTo(x, y);
+        begun = true;
+        if (x < box[0]) box[0] = x;
+        if (y < box[1]) box[1] = y;
+        if (x > box[2]) box[2] = x;
+        if (y > box[3]) box[3] = y;
+      });
+      path.closePath();
+    }
+    this.paths.set(n, path);
+    this.boxes.set(n, box);
+  }
+
+  // Each line of a ring begins where the last one ended; that point is visited once.
+  walk(ring, visit) {
+    ring.forEach((arc, i) => {
+      const line = this.lines[arc < 0 ? ~arc : arc];
+      const size = line.length / 2;
+      for (let j = i ? 1 : 0; j < size; j++) {
+        const at = 2 * (arc < 0 ? size - 1 - j : j);
+        visit(line[at], line[at + 1]);
+      }
+    });
+  }
+
+  has(n) {
+    return this.paths.has(n);
+  }
+
+  // The borders of a set of regions, each line once.
+  mesh(numbers) {
+    const seen = new Set();
+    const path = new Path2D();
+    for (const n of numbers) {
+      for (const ring of this.rings[n] ?? []) {
+        for (const arc of ring) {
+          const line = arc < 0 ? ~arc : arc;
+          if (seen.has(line)) continue;
+          seen.add(line);
+          this.trace(path, this.lines[line]);
+        }
+      }
+    }
+    return path;
+  }
+
+  trace(path, line) {
+    path.moveTo(line[0], line[1]);
+    for (let i = 2; i < line.length; i += 2) path.lineTo(line[i], line[i + 1]);
+  }
+
+  centre(n) {
+    const [x0, y0, x1, y1] = this.boxes.get(n);
+    return [(x0 + x1) / 2, (y0 + y1) / 2];
+  }
+
+  // The same shape for an SVG file; `place` puts a point on the picture.
+  svgPath(n, place) {
+    const parts = [];
+    for (const ring of this.rings[n]) {
+      let command = "M";
+      this.walk(ring, (x, y) => {
+        const [px, py] = place(x, y);
+        parts.push(`${command}${px.toFixed(1)},${py.toFixed(1)}`);
+        command = "L";
+      });
+      parts.push("Z");
+    }
+    return parts.join("");
+  }
+}
+
+function points(steps) {
+  const line = new Int32Array(steps.length);
+  let [x, y] = [0, 0];
+  for (let i = 0; i < steps.length; i += 2) {
+    line[i] = x += steps[i];
+    line[i + 1] = y += steps[i + 1];
+  }
+  return line;
+}

@@ -1,0 +1,174 @@
+// Pictures to keep: the map and the charts as SVG files, and as PNG made from them.
+
+import { s } from "./dom.js";
+import { number, weekSpan } from "./format.js";
+import { classOf, theme } from "./theme.js";
+
+const HEAD = 58;
+const LEGEND = 62;
+const LINE = 15; // of small print
+const FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif";
+
+// A picture with its title above and its source below; `height` is that of what stands between.
+function page(width, height, title, subtitle, source) {
+  const colors = theme();
+  const lines = wrapped(source, Math.floor((width - 32) / 6.2));
+  const whole = HEAD + height + LINE * lines.length + 14;
+  const text = (x, y, size, fill, content, weight = 400) => s("text", { x, y, "font-size": size, "font-weight": weight, "font-family": FONT, fill }, content);
+  return s(
+    "svg",
+    { xmlns: "http://www.w3.org/2000/svg", width, height: whole, viewBox: `0 0 ${width} ${whole}` },
+    s("rect", { width, height: whole, fill: colors.surface }),
+    text(16, 26, 18, colors.ink, title, 650),
+    text(16, 46, 13, colors.muted, subtitle),
+    lines.map((line, i) => text(16, HEAD + height + LINE * (i + 1), 11, colors.muted, line)),
+  );
+}
+
+function wrapped(text, most) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    if (`${lines.at(-1)} ${word}`.length > most && lines.at(-1)) lines.push(word);
+    else lines[lines.length - 1] = `${lines.at(-1)} ${word}`.trim();
+  }
+  return lines;
+}
+
+export function mapPicture(map, release, words) {
+  const { width, height, view, scene, outlines } = map;
+  const colors = theme();
+  const svg = page(width, height + LEGEND, words.title, weekSpan(release.weeks[scene.week]), words.source);
+  svg.append(s("defs", {}, hatchDef("missing", colors, false), hatchDef("unreported", colors, true), s("clipPath", { id: "frame" }, s("rect", { y: HEAD, width, height }))));
+  const place = (x, y) => [x * view.k + view.x, y * view.k + view.y + HEAD];
+  const inSight = (n) => {
+    const [x0, y0, x1, y1] = outlines.boxes.get(n);
+    const [[left, top], [right, bottom]] = [place(x0, y0), place(x1, y1)];
+    return right > 0 && left < width && bottom > HEAD && top < height + HEAD;
+  };
+  const group = s("g", { "clip-path": "url(#frame)" });
+  for (const [key, numbers] of byFill(map, map.shown.filter(inSight))) {
+    const [fill, faded] = key.split(" ");
+    const d = numbers.map((n) => outlines.svgPath(n, place)).join("");
+    group.append(s("path", { d, fill, "fill-rule": "evenodd", "fill-opacity": faded === "1" ? 0.28 : 1, stroke: colors.border, "stroke-width": 0.4, "stroke-linejoin": "round" }));
+  }
+  const borders = release.levels.filter((level) => level.outlined && level.start < scene.level.start);
+  for (const level of borders) {
+    const d = map.inLevel(level).filter((n) => outlines.has(n) && inSight(n)).map((n) => outlines.svgPath(n, place)).join("");
+    group.append(s("path", { d, fill: "none", stroke: colors.strong, "stroke-width": 0.7 }));
+  }
+  for (const n of map.points) group.append(pointMark(map, n, place, colors));
+  svg.append(group, legendPicture(release, scene.trend, 16, height + HEAD + 8, Math.min(360, width - 32)), ...nothings(release, height + HEAD + 46, colors));
+  return svg;
+}
+
+// The two kinds of nothing, beneath the scale.
+function nothings(release, y, colors) {
+  return release.nothings.map(([kind, words], i) =>
+    s(
+      "g",
+      { transform: `translate(${16 + 150 * i},${y})` },
+      s("rect", { width: 22, height: 12, fill: `url(#${kind})`, stroke: colors.hatch }),
+      s("text", { x: 28, y: 10, "font-size": 11, "font-family": FONT, fill: colors.muted }, words),
+    ),
+  );
+}
+
+function fillOf(map, n, colors) {
+  const value = map.scene.valueOf(n);
+  if (n === map.scene.container && map.points.length) return colors.blank;
+  if (Number.isNaN(value)) return map.release.whys[n] ? "url(#unreported)" : "url(#missing)";
+  return colors.ramp[classOf(value, map.scene.trend, map.release.classes)];
+}
+
+function byFill(map, numbers) {
+  const colors = theme();
+  const found = new Map();
+  for (const n of numbers) {
+    const key = `${fillOf(map, n, colors)} ${map.inside.has(n) ? 0 : 1}`;
+    if (!found.has(key)) found.set(key, []);
+    found.get(key).push(n);
+  }
+  return found;
+}
+
+function pointMark(map, n, place, colors) {
+  const [cx, cy] = place(...map.release.points[n]);
+  return s("circle", { cx: cx.toFixed(1), cy: cy.toFixed(1), r: map.radius, fill: fillOf(map, n, colors), stroke: colors.ink, "stroke-width": 1 });
+}
+
+function hatchDef(id, colors, crossed) {
+  const d = crossed ? "M0,6L6,0M0,0L6,6" : "M0,6L6,0";
+  return s(
+    "pattern",
+    { id, width: 6, height: 6, patternUnits: "userSpaceOnUse" },
+    s("rect", { width: 6, height: 6, fill: colors.blank }),
+    s("path", { d, stroke: colors.hatch, "stroke-width": 1, fill: "none" }),
+  );
+}
+
+// The scale, the same in the page and in pictures: equal steps from 0, the last one open, and the two kinds of nothing.
+export function legendPicture(release, trend, x, y, width) {
+  const colors = theme();
+  const size = width / release.classes;
+  const group = s("g", { transform: `translate(${x},${y})` });
+  const label = { fill: colors.muted, "font-size": 11, "font-family": FONT };
+  colors.ramp.forEach((fill, i) => group.append(s("rect", { x: i * size, y: 0, width: size, height: 12, fill })));
+  for (let i = 0; i < release.classes; i++) {
+    const end = i === release.classes - 1 ? "+" : "";
+    group.append(s("text", { ...label, x: i * size, y: 26, "text-anchor": i ? "middle" : "start" }, `${Number((i * trend.step).toPrecision(4))}${end}`));
+  }
+  return group;
+}
+
+// The two hatches of regions without a value, for the legend of the page.
+export function hatchSwatch(kind) {
+  const id = `swatch-${kind}`;
+  return s(
+    "svg",
+    { width: 22, height: 14, "aria-hidden": "true" },
+    s("defs", {}, hatchDef(id, theme(), kind === "unreported")),
+    s("rect", { width: 22, height: 14, fill: `url(#${id})`, stroke: theme().hatch }),
+  );
+}
+
+// charts: [{ title, svg, lines, behind, week }]
+export function seriesPicture(charts, words) {
+  const [first] = charts;
+  const width = Number(first.svg.getAttribute("width"));
+  const each = Number(first.svg.getAttribute("height")) + 26;
+  const keys = [...first.lines.map((line) => ({ ...line, width: 3 })), ...first.behind];
+  const svg = page(width, 20 * keys.length + each * charts.length + 12, words.title, words.subtitle, words.source);
+  const { ink } = theme();
+  const text = (x, y, content, size, weight = 400) => s("text", { x, y, "font-size": size, "font-weight": weight, "font-family": FONT, fill: ink }, content);
+  keys.forEach((line, i) => {
+    const y = HEAD + 20 * i + 6;
+    svg.append(s("line", { x1: 16, x2: 40, y1: y, y2: y, stroke: line.color, "stroke-width": line.width, "stroke-dasharray": line.dash }), text(48, y + 4, line.label, 12));
+  });
+  charts.forEach((chart, i) => {
+    const top = HEAD + 20 * keys.length + i * each + 6;
+    const cell = chart.lines[0].cells[chart.week];
+    const copy = chart.svg.cloneNode(true);
+    copy.setAttribute("y", top + 20);
+    svg.append(text(16, top + 14, chart.title, 13, 650), copy);
+    if (cell && chart.lines.length === 1) svg.append(s("text", { x: width - 12, y: top + 14, "text-anchor": "end", "font-size": 13, "font-family": FONT, fill: ink }, `${number(cell.value)} in the marked week`));
+  });
+  return svg;
+}
+
+export const svgText = (svg) => new XMLSerializer().serializeToString(svg);
+
+export async function pngOf(svg) {
+  const url = URL.createObjectURL(new Blob([svgText(svg)], { type: "image/svg+xml" }));
+  try {
+    const image = new Image();
+    image.src = url;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    canvas.width = 2 * Number(svg.getAttribute("width"));
+    canvas.height = 2 * Number(svg.getAttribute("height"));
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise((done) => canvas.toBlob(done, "image/png"));
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
