@@ -54,6 +54,8 @@ def restore(backup: Path, store: Path, *, dataset: Path | None = None, replace: 
     Weeks that a published dataset, the journal or the store itself know to be committed are written into the journal
     first. A store that holds more than the backup, or cannot be read, is replaced only if that is asked for.
     """
+    if not backup.is_file():
+        raise StoreError(f"{backup}: no such file; give one that 'store backup' made")
     if store.exists() and store.samefile(backup):
         raise StoreError(f"{backup}: is the store itself; give a file that 'store backup' made")
     entries = _verified(backup)
