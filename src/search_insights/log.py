@@ -263,6 +263,7 @@ def _check_types(source: LogSource, types: Mapping[str, str]) -> None:
     for role, (allowed, words) in expected.items():
         kind = types[source.column(role)]
         if kind not in allowed:
+            kind = kind.partition("(")[0]  # not what is in a structure
             raise LogError(f"{_shown(source)}: column {source.column(role)!r}: expected {words}; its type is {kind}")
 
 
