@@ -16,6 +16,7 @@ import signal
 import sys
 import tempfile
 import time
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -83,7 +84,7 @@ def run_process(
 
     `steps` is a file to list the steps in; `setup` is called in the process first.
     """
-    output = folder / "output.txt"
+    output = folder / f"output-{uuid.uuid4().hex}.txt"
     words = [str(argument) for argument in arguments]
     process = _context.Process(target=_run, args=(words, folder, output, at, steps, setup))
     process.start()

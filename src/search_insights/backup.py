@@ -123,6 +123,7 @@ def _copy(store: Path, draft: Path) -> None:
             connection.execute(f"ATTACH {literal(str(store))} AS source (READ_ONLY)")
             connection.execute(f"ATTACH {literal(str(draft))} AS copy")
             connection.execute("COPY FROM DATABASE source TO copy")
+            connection.execute("CHECKPOINT copy")  # into the file itself: its log of changes is not part of a backup
     except duckdb.Error:
         raise StoreError(f"{store}: cannot be copied to {draft.parent}; is it locked, or is the disk full?") from None
 

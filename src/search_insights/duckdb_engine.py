@@ -99,6 +99,7 @@ class DuckDbEngine:
 
     def left_out(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> LeftOut:
         """Look only as closely as needed: where all rows of all files were used, nothing was left out."""
+        self.log.require_unchanged()
         if used == self._number("SELECT count(*) FROM log"):
             return LeftOut(rows=used)
         of_week = self.log.between(begin, end)

@@ -199,8 +199,8 @@ def _text(row: dict[str, Any], column: str, where: str) -> str:
         raise GeographyError(f"{where}: column {column!r}: expected text on one line, got {_short(text)}")
     if text.startswith(_FORMULA):
         raise GeographyError(
-            f"{where}: column {column!r}: got {_short(text)}; it is published, and a spreadsheet would take what begins "
-            f"with {' '.join(_FORMULA)} for a formula"
+            f"{where}: column {column!r}: got {_short(text)}; it is published, and a spreadsheet would take "
+            f"what begins with {' '.join(_FORMULA)} for a formula"
         )
     return text
 

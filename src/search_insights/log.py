@@ -51,6 +51,15 @@ class SearchLog:
     time_type: str
     zone: str
     own_zone: bool = True
+    states: tuple[tuple[int, int, int], ...] = ()
+
+    def require_unchanged(self) -> None:
+        """Refuse a log whose files are not those that were opened: a week is noised once, so its log must be final."""
+        for file, state in zip(self.files, self.states, strict=False):
+            if _state(file) != state:
+                raise LogError(
+                    f"{file}: changed while it was read; nothing was spent: run again when the log is complete"
+                )
 
     @property
     def naive_zone(self) -> str:
@@ -117,6 +126,15 @@ def _files_at(name: str) -> list[str]:
     return [name]
 
 
+def _state(file: str) -> tuple[int, int, int]:
+    """Tell a file from what it may become: which file it is, its size, when it was written."""
+    try:
+        found = Path(file).stat()
+    except OSError:
+        raise LogError(f"{file}: vanished while the log was read; nothing was spent") from None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def _format(file: str) -> str:
     name = file.lower()
     if name.endswith(_PARQUET):
@@ -129,6 +147,7 @@ def _format(file: str) -> str:
 def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release_zone: str) -> SearchLog:
     """Check a log's files and columns and open it as the view `log`: user_id, timestamp, region, category, file."""
     files = find_files(source.patterns)
+    states = tuple(_state(file) for file in files)
     zone = source.naive_zone or release_zone
     _set_zone(connection, zone)
     reader = _reader(files)
@@ -148,7 +167,7 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
         FROM {reader}"""
     _quietly(connection, view, source)
     own_zone = types[source.column("timestamp")] == "TIMESTAMP WITH TIME ZONE"
-    return SearchLog(source, files, time_type, zone, own_zone)
+    return SearchLog(source, files, time_type, zone, own_zone, states)
 
 
 def _reader(files: Sequence[str], header: str = "true") -> str:

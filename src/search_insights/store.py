@@ -7,6 +7,7 @@ more in the journal beside the store (journal.py), in case the file is damaged o
 """
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, fields
@@ -26,9 +27,12 @@ from search_insights.geography import Geography, Region, grow_geography
 from search_insights.journal import refuse_second_noise, remember
 from search_insights.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord, checksum
 from search_insights.noise import Counts
+from search_insights.replace_folder import flush
 from search_insights.spec import Spec
 from search_insights.spec_file import parse_spec, spec_toml
+from search_insights.store_trouble import WAY_OUT, in_words
 from search_insights.weeks import DAYS_OF_WEEK, Week
+from search_insights.working_folder import working_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -38,8 +42,6 @@ SCHEMA_VERSION = 1
 # Rows inserted by one statement: DuckDB writes larger ones to the file before they are committed, and a draw of noise
 # that was never released should not lie there.
 _AT_ONCE = 100_000
-
-_WAY_OUT = "put a backup back with 'search-insights store restore'"
 
 _REGION = attrgetter(*(field.name for field in fields(Region)))
 
@@ -72,7 +74,7 @@ class Store:
         if entry.week != week.first_day or entry.checksum != checksum(week.first_day, noisy):
             raise StoreError(f"{self.path}: the ledger entry does not belong to the counts of week {week}")
         given = {"cell": np.arange(noisy.size, dtype=np.int32), "noisy": noisy}
-        with _in_words(self.path), _transaction(self.connection):
+        with in_words(self.path), _transaction(self.connection):
             if self._overlaps(week):
                 raise StoreError(f"{self.path}: week {week} or days of it are there already; a week is noised once")
             refuse_second_noise(self.path, [week])
@@ -103,7 +105,7 @@ class Store:
         """Record what a release decided; a scaling or sparsity that is fixed is never changed."""
         table = _TABLES[type(record)]
         values = list(astuple(record))
-        with _in_words(self.path), _transaction(self.connection):
+        with in_words(self.path), _transaction(self.connection):
             if table != "corrections" and self.connection.execute(f"SELECT 1 FROM {table}").fetchall():
                 raise StoreError(f"{self.path}: {table} is fixed already; it does not change")
             self.connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' for _ in values)})", values)
@@ -111,13 +113,13 @@ class Store:
     def noisy_counts(self, week: Week) -> Counts:
         """Read a week's noisy counts in the order of the cells."""
         sql = "SELECT noisy FROM counts WHERE week = ? ORDER BY cell"
-        with _in_words(self.path):
+        with in_words(self.path):
             noisy: Counts = self.connection.execute(sql, [week.first_day]).fetchnumpy()["noisy"]
         return noisy
 
     def numbered_counts(self, week: date) -> tuple[Counts, Counts]:
         """Read all counts of the week that begins on a day, each with the number of its cell."""
-        with _in_words(self.path):
+        with in_words(self.path):
             columns = self.connection.execute(
                 "SELECT cell, noisy FROM counts WHERE week = ? ORDER BY ALL", [week]
             ).fetchnumpy()
@@ -132,19 +134,8 @@ class Store:
         return [(row[0], row[1], row[2], row[3]) for row in self._rows("SELECT * FROM cells ORDER BY cell")]
 
     def _rows(self, sql: str, *given: object) -> list[tuple[Any, ...]]:
-        with _in_words(self.path):
+        with in_words(self.path):
             return self.connection.execute(sql, given).fetchall()
-
-
-@contextmanager
-def _in_words(path: Path) -> Iterator[None]:
-    """Say in one line what is wrong with a store's file: DuckDB reads it piece by piece and finds it out late."""
-    import duckdb
-
-    try:
-        yield
-    except duckdb.Error as error:
-        raise _wrong_with(path, str(error)) from None
 
 
 @contextmanager
@@ -168,10 +159,12 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
     if not path.parent.is_dir():
         raise StoreError(f"{path}: no folder {path.parent}; make it first")
     made = not path.exists()
+    if made:
+        _make(path, coverage)
     with private_files(), _connect(path, read_only=False) as connection:
         try:
-            with _in_words(path):
-                if _is_unused(connection):
+            with in_words(path):
+                if _is_unused(connection) and _made_for(connection) != _fingerprints(coverage):
                     _create(connection, coverage)
                 about = _about(connection, path)
                 mine, given = (about["spec_fingerprint"], about["geography_fingerprint"]), _fingerprints(coverage)
@@ -191,7 +184,7 @@ def open_store(path: Path, writable: bool = False) -> Iterator[Store]:
     if not path.is_file():
         raise StoreError(f"{path}: no such store; 'search-insights anonymize' makes one")
     with private_files(), _connect(path, read_only=not writable) as connection:
-        with _in_words(path):
+        with in_words(path):
             if _is_unused(connection):
                 raise StoreError(f"{path}: the store is empty; 'search-insights anonymize' fills it")
             store = Store(connection, path, _coverage(connection, _about(connection, path), path))
@@ -199,28 +192,8 @@ def open_store(path: Path, writable: bool = False) -> Iterator[Store]:
 
 
 def _connect(path: Path, read_only: bool) -> "duckdb.DuckDBPyConnection":
-    with _in_words(path):
+    with in_words(path):
         return connect(str(path), read_only=read_only)
-
-
-# What DuckDB's errors say, and what the operator is told.
-_TROUBLE = {
-    "Could not set lock": "another process is using this store; wait until it has finished",
-    "No space left on device": "the disk is full; the weeks in the store are whole, so make room and run again",
-    "File too large": "the file may not grow any more; the weeks in the store are whole, so make room and run again",
-    "Read-only file system": "the store cannot be written there; put it where it can be",
-    "Permission denied": "the store may not be opened by this user",
-    "read-only mode": "the store may not be written by this user",
-    "Corrupt": f"the file is damaged; {_WAY_OUT}",
-    "version number": "written by another version of DuckDB; use the version of this program that wrote it, or a newer",
-}
-
-
-def _wrong_with(path: Path, error: str) -> StoreError:
-    for sign, words in _TROUBLE.items():
-        if sign in error:
-            return StoreError(f"{path}: {words}")
-    return StoreError(f"{path}: not a store of this program, or damaged, or not readable and writable; {_WAY_OUT}")
 
 
 def _is_unused(connection: "duckdb.DuckDBPyConnection") -> bool:
@@ -239,6 +212,41 @@ def _holds_nothing(connection: "duckdb.DuckDBPyConnection") -> bool:
         return _is_unused(connection)
     except duckdb.Error:
         return False
+
+
+def _make(path: Path, coverage: Coverage) -> None:
+    """Make the file of a store, with no week in it, whole or not at all."""
+    changes = path.with_name(f"{path.name}.wal")
+    if changes.exists():
+        raise StoreError(f"{changes}: the log of changes of a store that is gone; {WAY_OUT}, or move it away")
+    with private_files(), in_words(path), working_folder(path.parent, f".{path.name}.draft-") as folder:
+        with connect(str(folder / path.name)) as connection:
+            _create(connection, coverage)
+            connection.execute("CHECKPOINT")  # into the file itself, which alone is put in place
+        flush(folder / path.name)
+        _put_in_place(folder / path.name, path)
+
+
+def _put_in_place(draft: Path, path: Path) -> None:
+    """Give a new store its name, unless another process was faster: then its store is the one to use."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return
+    except OSError:  # a file system without links
+        draft.rename(path)
+    flush(path.parent)
+
+
+def _made_for(connection: "duckdb.DuckDBPyConnection") -> tuple[str | None, str | None]:
+    """Read which spec and geography a database was made for; none if it is none of ours."""
+    import duckdb
+
+    try:
+        about = dict(connection.execute("SELECT key, value FROM about").fetchall())
+    except duckdb.CatalogException:
+        return None, None
+    return about.get("spec_fingerprint"), about.get("geography_fingerprint")
 
 
 def _create(connection: "duckdb.DuckDBPyConnection", coverage: Coverage) -> None:
@@ -303,7 +311,7 @@ def _fingerprints(coverage: Coverage) -> tuple[str, str]:
 def _spec(about: dict[str, str], path: Path) -> Spec:
     spec = parse_spec(about["spec"], f"{path} (spec)")
     if spec.fingerprint != about["spec_fingerprint"]:
-        raise StoreError(f"{path}: the spec in the store is not the one that it was made with; {_WAY_OUT}")
+        raise StoreError(f"{path}: the spec in the store is not the one that it was made with; {WAY_OUT}")
     return spec
 
 
@@ -311,7 +319,7 @@ def _geography(connection: "duckdb.DuckDBPyConnection", about: dict[str, str], p
     rows = connection.execute("SELECT * EXCLUDE (number) FROM regions ORDER BY number").fetchall()
     geography = grow_geography([Region(*row) for row in rows], about["geography_source"])
     if geography.fingerprint != about["geography_fingerprint"]:
-        raise StoreError(f"{path}: the geography in the store is not the one that it was made with; {_WAY_OUT}")
+        raise StoreError(f"{path}: the geography in the store is not the one that it was made with; {WAY_OUT}")
     return geography
 
 
