@@ -189,7 +189,9 @@ def test_a_region_without_a_value_is_hatched_and_says_why(us: OPEN) -> None:
     visitor = us("?region=geoId/06003")  # Alpine County: 1,101 people
     expect(visitor.page.locator("#note")).to_contain_text("Not enough data")
     visitor.open("?region=zip/96120")  # in it
-    expect(visitor.page.locator("#note")).to_contain_text("Not reported: a postal code in a county with at most 99,999")
+    expect(visitor.page.locator("#note")).to_contain_text(
+        "Not reported: a postal code in a county with fewer than 100,000"
+    )
 
 
 def test_gaps_and_zeros_look_different(browser: Browser, zero_site: Path) -> None:
@@ -269,6 +271,7 @@ def test_the_charts_read_out_the_week_under_the_pointer(us: OPEN) -> None:
         ("dona ana", "Doña Ana County", "geoId/35013"),
         ("US-CA", "California", CALIFORNIA),
         ("san francisco county", "San Francisco County", SAN_FRANCISCO),
+        ("washington county oregon", "Washington County", "geoId/41067"),
     ],
 )
 def test_one_box_finds_every_region_by_name_or_code(us: OPEN, typed: str, choice: str, region: str) -> None:

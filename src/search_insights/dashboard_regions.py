@@ -6,7 +6,7 @@ is not reported at all, or is reported and had not enough data. Both are public 
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from search_insights.coverage import Coverage
 from search_insights.dashboard_dataset import Dataset, distinct_places
@@ -24,7 +24,7 @@ class Places:
 
     geography: Geography
     complete: bool
-    not_reported: dict[str, str] | None = field(default=None)
+    not_reported: dict[str, str] | None = None
 
     @property
     def regions(self) -> tuple[Region, ...]:
@@ -67,9 +67,11 @@ def _why(coverage: Coverage, region: Region) -> str:
     spec, standing = coverage.spec, coverage.standings[region.place_id]
     if region.level in spec.level_names and (region.level, standing.size_class) not in spec.reported_groups:
         size = next(c for c in spec.size_classes if c.name == standing.size_class)
-        people = f"with at most {size.max_population:,} people" if size.max_population else f"of size {size.name}"
-        where = f"in a {spec.class_level} {people}" if region.level != spec.class_level else people
-        return f"a {words(region.level)} {where} is not reported, so that few people cannot stand out"
+        people = (
+            f"fewer than {size.max_population + 1:,} people" if size.max_population is not None else "so many people"
+        )
+        where = f"in a {words(str(spec.class_level))} with" if region.level != spec.class_level else "with"
+        return f"a {words(region.level)} {where} {people} is never reported"
     return standing.reason.replace("km2", "km²")
 
 

@@ -24,7 +24,10 @@ export class Weeks {
     this.slider.value = week;
     this.slider.setAttribute("aria-valuetext", weekName(weeks[week]));
     this.slider.style.setProperty("--share", `${(100 * week) / Math.max(1, weeks.length - 1)}%`);
-    byId("when").replaceChildren(h("span", { class: "span" }, weekSpan(weeks[week])), h("span", { class: "of" }, `week ${week + 1} of ${weeks.length}`));
+    byId("when").replaceChildren(
+      h("span", { class: "span" }, weekSpan(weeks[week])),
+      h("span", { class: "of" }, `week ${week + 1} of ${weeks.length}`),
+    );
     // Not `disabled`, which would take the keyboard's focus away.
     byId("previous").setAttribute("aria-disabled", String(week === 0));
     byId("next").setAttribute("aria-disabled", String(week === weeks.length - 1));
@@ -41,7 +44,8 @@ export class Weeks {
 
   // Left and right move the week where nothing else listens to them.
   key(event) {
-    if (event.defaultPrevented || event.target !== document.body || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.defaultPrevented || event.target !== document.body || event.ctrlKey || event.metaKey || event.altKey)
+      return;
     if (event.key === "ArrowLeft") this.step(-1);
     else if (event.key === "ArrowRight") this.step(1);
   }
@@ -70,6 +74,12 @@ export class Weeks {
     button.setAttribute("aria-pressed", String(Boolean(this.playing)));
     button.setAttribute("aria-label", this.playing ? "Pause" : "Play the weeks");
     const d = this.playing ? "M4 3h3v10H4zM9 3h3v10H9z" : "M4.5 2.5v11l9-5.5z";
-    button.replaceChildren(s("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, s("path", { d, fill: "currentColor" })));
+    button.replaceChildren(
+      s(
+        "svg",
+        { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" },
+        s("path", { d, fill: "currentColor" }),
+      ),
+    );
   }
 }
