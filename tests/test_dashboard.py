@@ -318,6 +318,14 @@ def test_the_page_has_nothing_inline_and_names_no_other_host() -> None:
     assert not re.search(r"(src|href)=\"(https?:)?//", page)
 
 
+def test_the_page_asks_for_all_its_scripts_at_once() -> None:
+    """Scripts that ask for scripts one after the other make a slow network slower."""
+    page = (SITE / "index.html").read_text(encoding="utf-8")
+    assert sorted(re.findall(r'(?:modulepreload" href|module" src)="([^"]+)"', page)) == sorted(
+        path.name for path in SITE.glob("*.js")
+    )
+
+
 # Building
 
 

@@ -44,6 +44,7 @@ export class Release {
     this.cache = new Map();
     this.hasSeries = new Set(index.withSeries);
     this.add(regions);
+    if (this.hasMap) this.outlines().catch(() => {}); // the largest piece of the first view sets out first
   }
 
   add(columns) {

@@ -36,6 +36,7 @@ export class RegionMap {
     this.shown = this.inLevel(scene.level).filter((n) => this.outlines.has(n));
     this.points = this.pointsOf(scene.container);
     this.inside = new Set(this.shown.filter((n) => scene.container === 0 || this.release.within(n, scene.container)));
+    if (moved) this.setHover(null); // what was pointed at lies elsewhere now
     if (moved) this.fit(this.view.k > 0);
     this.draw();
   }

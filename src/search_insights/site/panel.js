@@ -34,6 +34,7 @@ export class MapPanel {
     this.cellOf = (n) => (n < r.core ? block.at(n, week) : (below?.at(n, trend, week) ?? null));
     const valueOf = (n) => (n < r.core ? block.value(n, week) : (below?.at(n, trend, week)?.value ?? NaN));
     const centre = this.outlined(container);
+    const moved = this.map.scene && this.map.scene.container !== centre;
     this.map.show({
       container: centre,
       level,
@@ -45,7 +46,8 @@ export class MapPanel {
     });
     this.drawTitle(level, shaped);
     this.drawLegend();
-    if (this.map.hover !== null) this.drawTip(this.map.hover);
+    if (moved && document.activeElement === byId("map")) byId("said").textContent = `Now in ${r.label(container)}`;
+    if (this.map.hover !== null) this.drawTip(this.map.hover, this.tipAt);
   }
 
   async make(r) {
@@ -124,6 +126,7 @@ export class MapPanel {
   }
 
   hover(n, at) {
+    this.tipAt = at;
     if (n === null) {
       byId("tip").hidden = true;
       this.pointer?.setAttribute("visibility", "hidden");
