@@ -260,6 +260,20 @@ def test_the_charts_read_out_the_week_under_the_pointer(us: OPEN) -> None:
     visitor.shown(week=FIRST)
 
 
+def test_a_grey_line_says_whose_it_is(us: OPEN) -> None:
+    """Pointed at, a child's line stands out and is named with its value."""
+    page = us("?by=state").page
+    chart = page.locator("#charts svg[role=img]").first
+    box = chart.bounding_box()
+    assert box is not None
+    named = page.locator(".hover-week").first
+    for y in range(10, int(box["height"]) - 30, 4):  # some line passes here
+        chart.hover(position={"x": box["width"] - 18, "y": y})
+        if re.search(r"\w+ \d+\.\d", named.inner_text() if named.is_visible() else ""):
+            return
+    pytest.fail("no line was named")
+
+
 # Finding
 
 

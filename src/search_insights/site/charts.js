@@ -2,7 +2,7 @@
 
 import { byId, h, s } from "./dom.js";
 import { REGION_COLUMNS, downloadMenu, regionFields, valueColumns, valueFields } from "./download.js";
-import { weekName, weekSpan } from "./format.js";
+import { number, weekName, weekSpan } from "./format.js";
 import { seriesPicture } from "./picture.js";
 import { drawChart, readout, seriesTable } from "./series.js";
 import { theme } from "./theme.js";
@@ -91,35 +91,40 @@ export class Charts {
       lines: [line(n, own, 0), ...others.map(([pin, series], i) => line(pin, series, i + 1))],
       behind: [],
       parent: above?.has(r.parents[n]) && !pins.includes(r.parents[n]) ? above.line(r.parents[n], trend) : null,
-      children: children.slice(0, MOST_CHILDREN).map((child) => below.line(child, trend)),
+      children: children
+        .slice(0, MOST_CHILDREN)
+        .map((child) => ({ label: r.label(child), cells: below.line(child, trend) })),
     };
   }
 
   card(chart, height) {
     const drawn = drawChart(chart, this.width, height);
     const read = h("div", { class: "readout" });
-    const when = h("span", { class: "hover-week", hidden: true });
-    const card = h(
-      "div",
-      { class: "chart" },
-      h("div", { class: "chart-head" }, h("h4", {}, chart.title, when), read),
-      drawn.svg,
-    );
-    const weekAt = (event) => drawn.weekAt(event.clientX - drawn.svg.getBoundingClientRect().left);
-    drawn.svg.addEventListener("pointermove", (event) => this.point(weekAt(event)));
-    drawn.svg.addEventListener("pointerleave", () => this.point(null));
-    drawn.svg.addEventListener("click", (event) => this.onWeek(weekAt(event)));
-    return { chart, card, read, when, ...drawn };
+    const when = h("div", { class: "hover-week", hidden: true });
+    const head = h("div", { class: "chart-head" }, h("h4", {}, chart.title), read);
+    const card = h("div", { class: "chart" }, head, h("div", { class: "plot" }, drawn.svg, when));
+    const made = { chart, card, read, when, ...drawn };
+    const place = (event) => {
+      const box = drawn.svg.getBoundingClientRect();
+      return [drawn.weekAt(event.clientX - box.left), event.clientY - box.top];
+    };
+    drawn.svg.addEventListener("pointermove", (event) => this.point(place(event), made));
+    drawn.svg.addEventListener("pointerleave", () => this.point([this.view.week, null], null));
+    drawn.svg.addEventListener("click", (event) => this.onWeek(place(event)[0]));
+    return made;
   }
 
-  // All charts show the week under the pointer, or else the chosen one.
-  point(week) {
-    const at = week ?? this.view.week;
-    for (const { chart, read, when, point } of this.drawn) {
-      point(at);
-      read.replaceChildren(...readout(chart, at));
-      when.hidden = at === this.view.week;
-      when.textContent = weekName(chart.weeks[at]);
+  // All charts show the week under the pointer, or else the chosen one; the chart under it names the grey line there.
+  point([week, y], under) {
+    for (const made of this.drawn) {
+      const { chart, read, when } = made;
+      const child = made === under ? made.childAt(week, y) : null;
+      made.point(week, child);
+      read.replaceChildren(...readout(chart, week));
+      const words = week === this.view.week ? [] : [weekName(chart.weeks[week])];
+      if (child) words.push(`${child.label} ${number(child.cells[week].value)}`);
+      when.hidden = !words.length;
+      when.textContent = words.join(" · ");
     }
   }
 

@@ -9,60 +9,23 @@ const LEFT = 40;
 const RIGHT = 12;
 const TOP = 8;
 const BOTTOM = 30;
+const NEAR = 6; // pixels
 const RUG = 5; // the strip under the axis that shows weeks without a value
 
-// chart: { title, weeks, week, lines: [{ label, cells, color, dash, why }], parent, children }
+// chart: { title, weeks, week, lines: [{ label, cells, color, dash, why }], parent, children: [{ label, cells }] }
 export function drawChart(chart, width, height) {
-  const colors = theme();
-  const scale = scales(chart, width, height);
-  const clip = `clip-${++made}`;
+  const [colors, scale] = [theme(), scales(chart, width, height)];
   const svg = s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" });
-  svg.append(
-    s(
-      "defs",
-      {},
-      s(
-        "clipPath",
-        { id: clip },
-        s("rect", { x: LEFT, y: 0, width: Math.max(0, width - LEFT - RIGHT), height: height - BOTTOM + 3 }),
-      ),
-    ),
-    axes(chart, scale, colors, width, height),
-    rug(chart, scale, colors, height),
-  );
-  const inner = s("g", {
-    "clip-path": `url(#${clip})`,
-    fill: "none",
-    "stroke-linejoin": "round",
-    "stroke-linecap": "round",
-  });
-  inner.append(
-    s("path", {
-      d: chart.children.map((cells) => linePath(cells, scale)).join(""),
-      stroke: colors.faint,
-      "stroke-width": 0.8,
-      "stroke-opacity": chart.children.length > 60 ? 0.45 : 0.75,
-    }),
-  );
-  if (chart.parent) {
-    inner.append(
-      s("path", {
-        d: linePath(chart.parent, scale),
-        stroke: colors.parent,
-        "stroke-width": 1.4,
-        "stroke-dasharray": "5 3",
-      }),
-    );
-  }
-  for (const line of chart.lines)
-    inner.append(s("path", { d: bandPath(line.cells, scale), fill: line.color, "fill-opacity": 0.18 }));
-  for (const line of chart.lines.toReversed()) inner.append(...strokes(line, scale));
-  const [now, marker] = [
-    s("line", { y1: TOP - 4, y2: height - BOTTOM, stroke: colors.ink, "stroke-width": 1 }),
-    s("g", {}),
-  ];
-  svg.append(now, inner, marker);
-  const point = (week) => mark(marker, chart, scale, week, colors, height);
+  const now = s("line", { y1: TOP - 4, y2: height - BOTTOM, stroke: colors.ink, "stroke-width": 1 });
+  const glow = s("path", { stroke: colors.muted, "stroke-width": 1.8 });
+  const marker = s("g", {});
+  const lines = [...behind(chart, scale, colors), glow, ...ahead(chart, scale)];
+  svg.append(axes(chart, scale, colors, width, height), rug(chart, scale, colors, height), now);
+  svg.append(clipped(lines, width, height), marker);
+  const point = (week, child = null) => {
+    glow.setAttribute("d", child ? linePath(child.cells, scale) : "");
+    mark(marker, chart, scale, week, colors, height);
+  };
   const setWeek = (week) => {
     chart.week = week;
     now.setAttribute("x1", Math.round(scale.x(week)) + 0.5); // on the pixels, so that it stays thin
@@ -71,7 +34,44 @@ export function drawChart(chart, width, height) {
     point(week);
   };
   setWeek(chart.week);
-  return { svg, setWeek, point, weekAt: (x) => scale.week(x) };
+  return { svg, setWeek, point, weekAt: scale.week, childAt: (week, y) => nearest(chart, scale, week, y) };
+}
+
+// No line leaves the chart's own room.
+function clipped(lines, width, height) {
+  const id = `clip-${++made}`;
+  const room = s("rect", { x: LEFT, y: 0, width: Math.max(0, width - LEFT - RIGHT), height: height - BOTTOM + 3 });
+  const look = { fill: "none", "stroke-linejoin": "round", "stroke-linecap": "round" };
+  return s("g", {}, s("clipPath", { id }, room), s("g", { ...look, "clip-path": `url(#${id})` }, lines));
+}
+
+// The context: all children in one path, and the parent.
+function behind(chart, scale, colors) {
+  const children = s("path", {
+    d: chart.children.map(({ cells }) => linePath(cells, scale)).join(""),
+    stroke: colors.faint,
+    "stroke-width": 0.8,
+    "stroke-opacity": chart.children.length > 60 ? 0.45 : 0.75,
+  });
+  if (!chart.parent) return [children];
+  const look = { stroke: colors.parent, "stroke-width": 1.4, "stroke-dasharray": "5 3" };
+  return [children, s("path", { d: linePath(chart.parent, scale), ...look })];
+}
+
+// The selected and the pinned regions: bands first, the selected line on top.
+function ahead(chart, scale) {
+  const band = (line) => s("path", { d: bandPath(line.cells, scale), fill: line.color, "fill-opacity": 0.18 });
+  return [...chart.lines.map(band), ...chart.lines.toReversed().flatMap((line) => strokes(line, scale))];
+}
+
+// The child whose line passes closest to a point, if it is close.
+function nearest(chart, scale, week, y) {
+  let [best, least] = [null, NEAR];
+  for (const child of chart.children) {
+    const far = child.cells[week] ? Math.abs(scale.y(child.cells[week].value) - y) : Infinity;
+    if (far < least) [best, least] = [child, far];
+  }
+  return best;
 }
 
 let made = 0;
@@ -81,9 +81,8 @@ function scales(chart, width, height) {
   const room = width - LEFT - RIGHT - 12;
   const own = chart.lines.flatMap((line) => line.cells.map((cell) => (cell ? (cell.high ?? cell.value) : 0)));
   const above = (chart.parent ?? []).map((cell) => cell?.value ?? 0);
-  const below = chart.children
-    .flatMap((cells) => cells.filter(Boolean).map((cell) => cell.value))
-    .sort((a, b) => a - b);
+  const below = chart.children.flatMap(({ cells }) => cells.filter(Boolean).map((cell) => cell.value));
+  below.sort((a, b) => a - b);
   const most95 = below[Math.floor(below.length * 0.95)] ?? 0; // a few extreme children do not press the rest flat
   const empty =
     !below.length &&

@@ -20,7 +20,7 @@ export class RegionTable {
     this.view = view;
     const { release } = view;
     const sorted = this.sorted();
-    const shown = view.whole ? sorted : sorted.slice(0, FIRST_ROWS);
+    const shown = sorted.filter((n, i) => view.whole || i < FIRST_ROWS || n === view.selected);
     const codes = view.rows.some((n) => release.codes[n] !== release.names[n] && !release.level(n).codes);
     const top = release.trends[view.trend].step * release.classes;
     const table = h(
@@ -110,9 +110,10 @@ export class RegionTable {
         ? this.ownCells(n, cellOf(n, i), top)
         : [h("td", { class: "number other" }, this.words(n, cellOf(n, i), true))],
     );
+    const here = n === this.view.selected;
     return h(
       "tr",
-      {},
+      { class: here ? "here" : null, "aria-current": here ? "true" : null },
       h("th", { scope: "row" }, name),
       codes && h("td", { class: "narrow" }, release.codes[n]),
       values,
