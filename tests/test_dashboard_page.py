@@ -331,6 +331,8 @@ def test_back_and_forward_work(us: OPEN) -> None:
     visitor.shown("geoId/48")
     page.get_by_text("Vaccination intent", exact=True).first.click()
     visitor.shown("geoId/48", "vaccination_intent")
+    page.get_by_role("button", name="Previous week").click()  # leaves no trail
+    visitor.shown(week="2021-03-01")
     page.go_back()
     visitor.shown("geoId/48", "covid19_vaccination")
     page.go_back()

@@ -19,8 +19,8 @@ const releases = new Map();
 const app = { state: readAddress(), release: null, turn: 0, tableLevel: null, whole: false };
 
 const search = new Search(byId("search"), byId("found"), (n) => open(n, "heading"));
-const weeks = new Weeks((week, passing) => change({ week: app.release.weeks[week] }, passing));
-const charts = new Charts((week) => change({ week: app.release.weeks[week] }));
+const weeks = new Weeks(moveTo);
+const charts = new Charts(moveTo);
 const table = new RegionTable(byId("table"));
 const panel = new MapPanel({ pick: drill, up, by: (name) => change({ by: name }) });
 
@@ -49,6 +49,11 @@ function change(changes, replace = false) {
 }
 
 const refresh = () => show().catch(fail);
+
+// Moving through the weeks leaves no trail: back leads to the last region or topic, not through every week.
+function moveTo(week) {
+  return change({ week: app.release.weeks[week] }, true);
+}
 
 function open(n, focus) {
   app.whole = false;

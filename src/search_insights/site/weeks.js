@@ -4,12 +4,10 @@ import { byId, calm, h, s } from "./dom.js";
 import { weekName, weekSpan } from "./format.js";
 
 export class Weeks {
-  // onMove(week, passing): passing is true while more moves are to come.
   constructor(onMove) {
     this.onMove = onMove;
     this.slider = byId("week");
-    this.slider.addEventListener("input", () => this.to(Number(this.slider.value), true));
-    this.slider.addEventListener("change", () => this.to(Number(this.slider.value), false));
+    this.slider.addEventListener("input", () => this.to(Number(this.slider.value)));
     byId("previous").addEventListener("click", () => this.step(-1));
     byId("next").addEventListener("click", () => this.step(1));
     byId("play").addEventListener("click", () => (this.playing ? this.stop() : this.play()));
@@ -33,13 +31,13 @@ export class Weeks {
     byId("next").setAttribute("aria-disabled", String(week === weeks.length - 1));
   }
 
-  to(week, passing) {
+  to(week) {
     if (this.playing && !this.ticking) this.stop();
-    this.onMove(Math.min(this.weeks.length - 1, Math.max(0, week)), passing);
+    this.onMove(Math.min(this.weeks.length - 1, Math.max(0, week)));
   }
 
   step(by) {
-    this.to(this.week + by, false);
+    this.to(this.week + by);
   }
 
   // Left and right move the week where nothing else listens to them.
@@ -51,7 +49,7 @@ export class Weeks {
   }
 
   play() {
-    if (this.week === this.weeks.length - 1) this.to(0, true);
+    if (this.week === this.weeks.length - 1) this.to(0);
     this.playing = setInterval(() => this.tick(), calm() ? 1500 : 550);
     this.drawPlay();
   }
@@ -59,7 +57,7 @@ export class Weeks {
   tick() {
     if (this.week === this.weeks.length - 1) return this.stop();
     this.ticking = true;
-    this.to(this.week + 1, true);
+    this.to(this.week + 1);
     this.ticking = false;
   }
 
