@@ -25,7 +25,11 @@ const table = new RegionTable(byId("table"));
 const panel = new MapPanel({ pick: drill, up, by: (name) => change({ by: name }) });
 
 function release(key) {
-  if (!releases.has(key)) releases.set(key, openRelease(site.datasets.find((d) => d.key === key)));
+  if (!releases.has(key)) {
+    const opening = openRelease(site.datasets.find((d) => d.key === key));
+    opening.catch(() => releases.delete(key)); // to be tried again
+    releases.set(key, opening);
+  }
   return releases.get(key);
 }
 
@@ -282,7 +286,7 @@ function start() {
   byId("countries").append(...site.datasets.map((d) => h("option", { value: d.key }, nameOf(d))));
   byId("picker").hidden = site.datasets.length < 2;
   byId("countries").addEventListener("change", (event) =>
-    change({ dataset: event.target.value, region: null, trend: null, by: null, pins: [] }),
+    change({ dataset: event.target.value, region: null, trend: null, week: null, by: null, pins: [] }),
   );
   byId("theme").addEventListener("click", toggleTheme);
   byId("to-about").addEventListener("click", (event) => {
