@@ -226,13 +226,24 @@ def test_outlines_of_another_country_make_a_map(other_data: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{}", '{"type": "Topology", "objects": {"a": {"geometries": [{"type": "Polygon", "arcs": []}]}}}']
+    ("geometry", "arcs"),
+    [
+        ({"type": "Polygon", "arcs": [[0]]}, [[[0, 0], [1, 1]]]),  # whose is it?
+        ({"type": "Polygon", "id": "qz/p/01", "arcs": [[5]]}, [[[0, 0], [1, 1]]]),  # no such line
+        ({"type": "Polygon", "id": "qz/p/01", "arcs": [[0]]}, [[["a", "b"]]]),  # no numbers
+        ({"type": "Point", "id": "qz/p/01", "coordinates": [0, 0]}, []),  # no outline
+    ],
 )
-def test_a_file_that_holds_no_outlines_is_refused(other_data: Path, tmp_path: Path, text: str) -> None:
-    """Shapes without place_ids could not be coloured."""
-    (tmp_path / "shapes.json").write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match="TopoJSON"):
-        dashboard([other_data], tmp_path / "site", shapes=[tmp_path / "shapes.json"])
+def test_a_file_without_sound_outlines_is_refused(
+    other_data: Path, tmp_path: Path, run: Run, geometry: dict[str, Any], arcs: list[Any]
+) -> None:
+    """One line, and no site: shapes that cannot be drawn or coloured are no shapes."""
+    topology = {"type": "Topology", "objects": {"p": {"geometries": [geometry]}}, "arcs": arcs}
+    (tmp_path / "shapes.json").write_text(json.dumps(topology), encoding="utf-8")
+    for name in ("shapes.json", "nothing.json", "."):
+        code, _, err = run("dashboard", other_data, "--out", tmp_path / "site", "--shapes", tmp_path / name)
+        assert (code, err.count("\n"), "TopoJSON" in err) == (2, 1, True)
+    assert not (tmp_path / "site").exists()
 
 
 # The shapes
