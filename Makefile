@@ -1,12 +1,14 @@
 # Two commands do everything on a machine that has Python 3.11 or newer and reaches PyPI:
 #   make demo    the whole way on a simulated log, on this machine
 #   make test    style, types and every test
+# More evidence than fits into every test run, with a report and plots in build/evidence:
+#   make evidence
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test format lock clean
+.PHONY: help demo test evidence format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -19,6 +21,9 @@ test: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest
+
+evidence: $(VENV)/dev.stamp
+	$(BIN)/python -m tools.evidence
 
 format: $(VENV)/dev.stamp
 	$(BIN)/ruff check --fix .

@@ -1,86 +1,148 @@
-"""Which share of the possible contributions the bounding keeps, next to other rules, on a simulated week.
+"""What the bounding keeps and how it shifts regions, next to other rules, on a simulated week.
 
-    python benchmarks/bench_bounding.py [--events-per-week 5000000]
+    python -m benchmarks.bench_bounding [--events-per-week 5000000] [--seed 7]
 
 A possible contribution is a user-day and category with at least one event whose size class is known: without X4 each
 could count once in its county. Open levels are not shown: every rule keeps all of them there.
+
+The bias is that of a county's share of searches about a topic, relative to the share if every user-day counted in each
+county that it searched from, which no bound allows: for all counties of a size class together, and on average over
+counties (weighted by their searches about a topic, absolute, so that it also holds the chance of the draws).
 """
 
 import argparse
 import json
 import tempfile
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from search_insights.coverage import Coverage
-from search_insights.duckdb_engine import open_duckdb_engine
+from search_insights.duckdb_engine import DuckDbEngine, open_duckdb_engine
 from search_insights.geography import load_geography
 from search_insights.log import LogSource
-from search_insights.region_names import region_names
+from search_insights.region_names import RegionNames, region_names
 from search_insights.simulation import simulate
 from search_insights.spec_file import load_spec
 from search_insights.weeks import week_of
 
-# Every rule gives one row for each contribution it keeps: user_id and category (0 = any search). `searches` has each
-# event as itself and as any search.
+Numbers = npt.NDArray[np.float64]
+
+# `searches` has each event of known class as itself and as any search (category 0), with its county.
 SEARCHES = """
     CREATE OR REPLACE TEMP TABLE searches AS
-    SELECT user_id, category, (lot >> 20) & 15 AS class, hash(lot) AS lot FROM events WHERE (lot >> 20) & 15 > 0
-    UNION ALL BY NAME
-    SELECT user_id, 0 AS category, (lot >> 20) & 15 AS class, hash(lot) AS lot FROM events
-    WHERE (lot >> 20) & 15 > 0 AND category > 0"""
+    WITH placed AS (
+        SELECT user_id, category, (lot >> 20) & 15 AS class, hash(lot) AS draw, county
+        FROM events JOIN counties ON number = lot & 1048575 WHERE ((lot >> 20) & 15) > 0
+    )
+    FROM placed UNION ALL BY NAME SELECT * REPLACE (0 AS category) FROM placed WHERE category > 0"""
 
+EVERYWHERE = "every county it searched from"
+# Every rule gives a row for each contribution it keeps: user_id, category (0 = any search) and county.
 RULES = {
-    "possible": "SELECT DISTINCT user_id, category FROM searches",
+    EVERYWHERE: "SELECT DISTINCT user_id, category, county FROM searches",
+    "without X4": "SELECT user_id, category, arg_min(county, draw) AS county FROM searches GROUP BY ALL",
     "this program": """
-        SELECT user_id, category FROM contributions WHERE (classed_lot >> 20) & 15 > 0""",
+        SELECT user_id, category, county FROM contributions JOIN counties ON number = classed_lot & 1048575""",
     # X1 first: one event for each category, whatever its class; then X4 drops those of other classes than one of them.
     "the paper's order of drops": """
         WITH kept AS (
-            SELECT user_id, category, arg_min(class, hash(lot, category)) AS class FROM searches GROUP BY ALL
+            SELECT user_id, category, arg_min({'class': class, 'county': county}, hash(draw, category)) AS event
+            FROM searches GROUP BY ALL
         ), chosen AS (
-            SELECT user_id, arg_min(class, (category = 0, hash(user_id, category))) AS class FROM kept GROUP BY ALL
+            SELECT user_id, arg_min(event.class, (category = 0, hash(user_id, category))) AS class
+            FROM kept GROUP BY user_id
         )
-        SELECT user_id, category FROM kept JOIN chosen USING (user_id, class)""",
+        SELECT kept.user_id, category, event.county AS county
+        FROM kept JOIN chosen ON kept.user_id = chosen.user_id AND event.class = chosen.class""",
     "class of any search": """
-        WITH chosen AS (SELECT user_id, arg_min(class, lot) AS class FROM searches GROUP BY ALL)
-        SELECT DISTINCT user_id, category FROM searches JOIN chosen USING (user_id, class)""",
+        WITH chosen AS (SELECT user_id, arg_min(class, draw) AS class FROM searches GROUP BY user_id)
+        SELECT user_id, category, arg_min(county, draw) AS county
+        FROM searches JOIN chosen USING (user_id, class) GROUP BY user_id, category""",
     "class that keeps most": """
         WITH sizes AS (SELECT user_id, class, count(DISTINCT category) AS n FROM searches GROUP BY ALL),
-             chosen AS (SELECT user_id, arg_max(class, n) AS class FROM sizes GROUP BY ALL)
-        SELECT DISTINCT user_id, category FROM searches JOIN chosen USING (user_id, class)""",
+             chosen AS (SELECT user_id, arg_max(class, (n, hash(user_id, class))) AS class FROM sizes GROUP BY user_id)
+        SELECT user_id, category, arg_min(county, draw) AS county
+        FROM searches JOIN chosen USING (user_id, class) GROUP BY user_id, category""",
 }
 
 
-def measure(events_per_week: int) -> dict[str, dict[str, float]]:
-    """Count what each rule keeps over a week, of any search and of the topics."""
+def measure(events_per_week: int, seed: int = 7) -> dict[str, dict[str, Any]]:
+    """Count what each rule keeps over a week, and how far it shifts the share of a topic."""
     coverage = Coverage(load_spec(), load_geography())
     week = week_of(coverage.spec, date(2021, 3, 8))
-    kept = {rule: [0, 0] for rule in RULES}
+    names = region_names(coverage)
+    regions = len(coverage.geography.regions)
+    counts = {rule: np.zeros((regions, 2)) for rule in RULES}
     with tempfile.TemporaryDirectory() as folder:
-        simulate(Path(folder) / "log", coverage, week.first_day, 1, events_per_week, seed=7)
-        source = LogSource((f"{folder}/log",))
-        with open_duckdb_engine(source, coverage.spec, region_names(coverage)) as engine:
+        simulate(Path(folder) / "log", coverage, week.first_day, 1, events_per_week, seed=seed)
+        with open_duckdb_engine(LogSource((f"{folder}/log",)), coverage.spec, names) as engine:
+            _register_counties(engine, coverage, names)
             for day in week.days:
                 engine.bound(day, *week.day_bounds(day))
                 engine.connection.execute(SEARCHES)
                 for rule, sql in RULES.items():
-                    (row,) = engine.connection.execute(
-                        f"SELECT count(*) FILTER (category = 0), count(*) FILTER (category > 0) FROM ({sql})"
-                    ).fetchall()
-                    kept[rule] = [kept[rule][0] + row[0], kept[rule][1] + row[1]]
-    possible = kept["possible"]
+                    _add(counts[rule], engine, sql)
+    return {rule: _summary(rule, counts, coverage) for rule in RULES}
+
+
+def _register_counties(engine: DuckDbEngine, coverage: Coverage, names: RegionNames) -> None:
+    geography = coverage.geography
+    place = {region.place_id: i for i, region in enumerate(geography.regions)}
+    county_of = [
+        next((place[r.place_id] for r in geography.lineage(region) if r.level == coverage.spec.class_level), -1)
+        for region in geography.regions
+    ]
+    county = np.array(county_of)[names.region_of_number]
+    given = {"number": np.arange(county.size), "county": county}
+    engine.connection.register("counties_given", given)
+    engine.connection.execute("CREATE TEMP TABLE counties AS SELECT * FROM counties_given WHERE county >= 0")
+
+
+def _add(counts: Numbers, engine: DuckDbEngine, sql: str) -> None:
+    """Count contributions of any search (column 0) and of topics (column 1) by county."""
+    found = engine.connection.execute(
+        f"SELECT county, (category > 0)::INT AS topic, count(*) AS n FROM ({sql}) GROUP BY ALL"
+    ).fetchnumpy()
+    np.add.at(counts, (found["county"], found["topic"]), found["n"])
+
+
+def _summary(rule: str, counts: Mapping[str, Numbers], coverage: Coverage) -> dict[str, Any]:
+    mine, reference = counts[rule], counts[EVERYWHERE]
+    possible = counts["without X4"].sum(axis=0)
+    kept = mine.sum(axis=0) / possible
+    standings = coverage.standings
+    classes = np.array([standings[r.place_id].size_class or "" for r in coverage.geography.regions])
+    some = (mine[:, 0] > 0) & (reference[:, 1] > 0)
+    off = np.abs(_share(mine[some]) / _share(reference[some]) - 1)
+    bias = {}
+    for size_class in coverage.spec.class_names:
+        ours, all_of_them = (_share(c[classes == size_class].sum(axis=0)) for c in (mine, reference))
+        bias[size_class] = round(float(ours / all_of_them - 1), 5)
     return {
-        rule: {"any search": round(n[0] / possible[0], 5), "topics": round(n[1] / possible[1], 5)}
-        for rule, n in kept.items()
+        "any search kept": round(float(kept[0]), 5),
+        "topics kept": round(float(kept[1]), 5),
+        "bias by class": bias,
+        "mean county off by": round(float(np.average(off, weights=reference[some, 1])), 5),
     }
 
 
+def _share(counts: Numbers) -> Numbers:
+    share: Numbers = counts[..., 1] / counts[..., 0]
+    return share
+
+
 def main() -> None:
-    """Print the shares as JSON."""
+    """Print the shares and biases as JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events-per-week", type=int, default=5_000_000)
-    print(json.dumps(measure(parser.parse_args().events_per_week), indent=2))
+    parser.add_argument("--seed", type=int, default=7)
+    args = parser.parse_args()
+    print(json.dumps(measure(args.events_per_week, args.seed), indent=2))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """What the tests share: the releases they speak of, and the program as a user runs it."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,21 @@ from search_insights.geography import Geography, load_geography
 from search_insights.spec import Spec
 from search_insights.spec_file import load_spec
 from tests.dashboards import other_dataset, quick_accounting, us_dataset, with_a_zero
+from tests.mutants import MUTANTS, VARIABLE
 from tests.other_country import other_geography, other_spec
 
 # No deadline: whether a test passes does not depend on how busy the machine is.
 settings.register_profile("steady", deadline=None, max_examples=50)
 settings.load_profile("steady")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def mutant() -> Iterator[None]:
+    """Put a broken variant of the program in place, if one is asked for (see tests/mutants.py)."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        if name := os.environ.get(VARIABLE):
+            MUTANTS[name].put_in(monkeypatch)
+        yield
 
 
 @pytest.fixture(scope="session")

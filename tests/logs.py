@@ -22,6 +22,7 @@ from search_insights.counting import Tolerance, WeekCounts, count_week
 from search_insights.coverage import Coverage
 from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.geography import load_geography
+from search_insights.journal import journal_path
 from search_insights.ledger import LedgerEntry
 from search_insights.log import LogSource, open_log
 from search_insights.noise import Counts
@@ -179,6 +180,11 @@ class Publisher:
             return []
         with open_store(self.store) as store:
             return store.entries()
+
+    def forget(self) -> None:
+        """Begin anew, as nobody does whose weeks may have been published."""
+        self.store.unlink()
+        journal_path(self.store).unlink()
 
     def noisy(self, week: Week = WEEK) -> Counts:
         """Read the stored counts of a week."""

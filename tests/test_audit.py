@@ -2,23 +2,28 @@
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from search_insights import audit as audit_module
-from search_insights.accounting import account
-from search_insights.audit import Attack, audit, epsilon_of_mu, lower_mu, neighbouring_counts, worst_user_day
+from search_insights.accounting import account, cases
+from search_insights.audit import audit
+from search_insights.audit_attack import exact_counts, neighbouring_logs, worst_user_day
+from search_insights.audit_bound import Difference, Tally, bound_mu, draws_needed, lower_mu
+from search_insights.audit_store import audit_store
 from search_insights.cells import CellList
 from search_insights.coverage import Coverage
+from search_insights.gaussian import epsilon_of_mu
 from search_insights.geography import load_geography
 from search_insights.noise import Counts, Sigmas, add_noise
-from tests.logs import Run
+from tests.logs import Run, little_coverage
+from tests.mutants import MUTANTS, everywhere
 from tests.other_country import other_geography, other_spec_file, plain_spec
 
-SAMPLES = 40_000
+DRAWS = 12_000
 # Surer than the command's 99.9 %, so that these tests raise a false alarm less often than once in a million runs.
 SURE = 1 - 1e-7
 
@@ -36,47 +41,93 @@ def test_the_worst_user_day_reaches_every_mechanism_of_its_case_by_one(
     for coverage in (us_coverage, other_coverage):
         cells = CellList(coverage)
         for found in account(coverage.spec).cases:
-            without, with_it = neighbouring_counts(coverage, cells, worst_user_day(coverage, found.case))
-            changed = np.flatnonzero(with_it != without)
-            assert (with_it - without)[changed].tolist() == [1] * len(found.case.sigmas), found.case.name
-            assert sorted(cells.sigmas[changed]) == sorted(s.value for s in found.case.sigmas), found.case.name
+            with neighbouring_logs(coverage, worst_user_day(coverage, found.case)) as logs:
+                gap = exact_counts(cells, logs.with_it, logs.week) - exact_counts(cells, logs.without, logs.week)
+            assert gap[gap != 0].tolist() == [1] * len(found.case.sigmas), found.case.name
+            assert sorted(cells.sigmas[gap != 0]) == sorted(s.value for s in found.case.sigmas), found.case.name
 
 
 def test_the_promise_is_not_broken_and_nearly_reached(plain_coverage: Coverage) -> None:
-    """The lower bound is below the accounted epsilon, and as near to it as so few samples can come."""
-    (case,) = audit(plain_coverage, SAMPLES, SURE)
-    assert not case.broken
-    assert 0.4 * case.epsilon_upper < case.epsilon_lower <= case.epsilon_upper
+    """The lower bound is below the accounted epsilon and near to it, and what is stored is as promised."""
+    found = audit(plain_coverage, 3 * DRAWS, SURE)
+    (case,) = found.cases
+    assert found.holds
+    assert 0.8 * case.epsilon_upper < case.epsilon_lower <= case.epsilon_upper
+    assert len(found.store) == 7
 
 
-def test_noise_that_is_too_small_is_noticed(plain_coverage: Coverage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With half of the sigma that the accounting assumes, the attack reaches more than is allowed."""
-
-    def careless(counts: Counts, sigmas: Sigmas) -> Counts:
-        return add_noise(counts, 0.5 * sigmas)
-
-    monkeypatch.setattr(audit_module, "add_noise", careless)
-    (case,) = audit(plain_coverage, SAMPLES, SURE)
-    assert case.broken
+def test_the_promise_is_not_broken_in_a_little_country(tmp_path: Path) -> None:
+    """Every class of the paper's own table, attacked in a country of 14 regions: nothing is broken."""
+    found = audit(little_coverage(tmp_path), DRAWS, SURE)
+    assert found.holds, found
+    assert [case.name for case in found.cases] == ["small", "medium", "large", "state_only"]
 
 
-def test_a_missing_bound_is_noticed(plain_coverage: Coverage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If a user-day could count twice, the attack reaches more than is allowed."""
+Noise = Callable[[Counts, Sigmas], Counts]
 
-    def unbounded(coverage: Coverage, cells: CellList, attack: Attack) -> tuple[Counts, Counts]:
-        without, with_it = neighbouring_counts(coverage, cells, attack)
-        return without, without + 2 * (with_it - without)
 
-    monkeypatch.setattr(audit_module, "neighbouring_counts", unbounded)
-    (case,) = audit(plain_coverage, SAMPLES, SURE)
-    assert case.broken
+def _repeats_itself(counts: Counts, sigmas: Sigmas) -> Counts:
+    one = int(add_noise(np.zeros(1, dtype=np.int64), np.array([1000.0]))[0])
+    return counts + np.rint(one / 1000 * sigmas).astype(np.int64)
+
+
+def _put_in(noise: Noise) -> Callable[[pytest.MonkeyPatch], None]:
+    return lambda monkeypatch: everywhere(monkeypatch, add_noise, noise)
+
+
+@pytest.mark.parametrize(
+    ("break_it", "finding"),
+    [
+        (MUTANTS["noise_on_non_empty"].put_in, "noise on empty cells"),
+        (MUTANTS["level_without_noise"].put_in, "noise on province"),
+        (MUTANTS["seeded"].put_in, "noise of the two stores is independent"),
+        (_put_in(_repeats_itself), "noise of neighbouring cells is independent"),
+    ],
+)
+def test_noise_that_is_not_as_promised_is_found_in_the_store(
+    break_it: Callable[[pytest.MonkeyPatch], None],
+    finding: str,
+    other_coverage: Coverage,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Empty cells, a level without noise, a seed, one draw for many cells: each is found in what was stored."""
+    break_it(monkeypatch)
+    with neighbouring_logs(other_coverage, worst_user_day(other_coverage, cases(other_coverage.spec)[0])) as logs:
+        findings = audit_store(CellList(other_coverage), logs, lambda text: None)
+    assert finding in [f.name for f in findings if not f.holds], findings
+
+
+def test_noise_that_depends_on_the_count_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise on non-empty cells only tells the logs apart at once, even where nothing else is wrong."""
+    MUTANTS["noise_on_non_empty"].put_in(monkeypatch)
+    zero = np.zeros(1, dtype=np.int64)
+    assert lower_mu(Difference(zero, zero + 1, np.array([4.0])), 10_000, SURE) > 1
 
 
 def test_the_bound_on_mu_holds_for_a_gaussian_of_known_mu() -> None:
     """For one cell of sigma 4 that changes by 1, mu is 1/4: the bound is below it and close."""
     without = np.array([10], dtype=np.int64)
-    mu = lower_mu(without, without + 1, np.array([4.0]), 200_000, SURE)
-    assert 0.19 < mu < 0.25
+    mu = lower_mu(Difference(without, without + 1, np.array([4.0])), 100_000, SURE)
+    assert 0.235 < mu < 0.25
+
+
+@pytest.mark.parametrize("decided", [0, 40, 4_000])
+def test_the_bound_is_as_sure_as_it_says(decided: int) -> None:
+    """A program of the bounded mu would show so large an advantage only as often as the risk allows."""
+    tally = Tally(draws=10_000, false_alarms=9_000, misses=9_000, decided=decided)
+    advantage = 2 * stats.norm.cdf(bound_mu(tally, 0.999) / 2) - 1
+    as_rare = stats.binom.sf(decided - 1, 20_000, advantage)
+    assert as_rare == pytest.approx(0.0005 if decided else 1.0)
+
+
+def test_the_draws_that_are_needed_bring_the_bound_near() -> None:
+    """With as many draws as are said to be needed, the bound falls short by what was asked, on average."""
+    for mu in (0.05, 0.5):
+        n = draws_needed(mu, 0.999, 0.02)
+        advantage = 2 * stats.norm.cdf(mu / 2) - 1
+        tally = Tally(n, n, n, decided=round(2 * n * advantage))
+        reached = 2 * stats.norm.cdf(bound_mu(tally, 0.999) / 2) - 1
+        assert reached / advantage == pytest.approx(0.98, abs=0.002)
 
 
 @pytest.mark.parametrize(("mu", "delta"), [(0.05, 1e-5), (0.5, 1e-5), (1.0, 1e-6), (5.0, 1e-9)])
@@ -91,12 +142,12 @@ def test_no_difference_gives_no_epsilon() -> None:
     """Where the logs cannot be told apart, the bound is 0."""
     assert epsilon_of_mu(0.0, 1e-5) == 0.0
     same = np.zeros(1, dtype=np.int64)
-    assert lower_mu(same, same, np.array([1.0]), 2_000, 0.999) == 0.0
+    assert lower_mu(Difference(same, same, np.array([1.0])), 2_000, 0.999) == 0.0
 
 
 def test_the_command_gives_every_case_as_json(tmp_path: Path, run: Run) -> None:
     """Scripts rely on cases with name, epsilon_lower, epsilon_upper and confidence; exit 0 if nothing was broken."""
-    options = ("--spec", other_spec_file(tmp_path), "--geography", other_geography(tmp_path), "--samples", "2000")
+    options = ("--spec", other_spec_file(tmp_path), "--geography", other_geography(tmp_path), "--draws", "2000")
     code, out, _ = run("audit", *options, "--json")
     answer = json.loads(out)
     assert code == 0
@@ -105,4 +156,16 @@ def test_the_command_gives_every_case_as_json(tmp_path: Path, run: Run) -> None:
     code, out, _ = run("audit", *options)
     assert code == 0
     assert "The promise was not broken." in out
-    assert run("audit", "--samples", "0")[0] == 2
+    assert run("audit", "--draws", "0")[0] == 2
+
+
+def test_the_command_exits_with_1_when_something_is_broken(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program without noise is told so, in the exit code and in words."""
+    everywhere(monkeypatch, add_noise, lambda counts, sigmas: counts)
+    options = ("--spec", other_spec_file(tmp_path), "--geography", other_geography(tmp_path), "--draws", "500")
+    code, out, _ = run("audit", *options)
+    assert code == 1
+    assert "BROKEN" in out
+    assert "The promise was broken." in out

@@ -205,7 +205,7 @@ def test_users_may_be_numbers_text_or_uuids(coverage: Coverage, tmp_path: Path, 
     assert {place for place, _ in counts} == {"geoId/06", "geoId/06075", "zip/94103"}
 
 
-odd_text = st.text("ab1,;|\t'\"#\\ \n:-é漢", max_size=6)
+odd_text = st.text("ab1,;|\t'\"#\\ :-é漢", max_size=6)
 
 
 @given(pairs=st.lists(st.tuples(odd_text, odd_text), min_size=1, max_size=20))

@@ -261,7 +261,7 @@ def test_publishing_needs_nothing_but_the_store(store: Path, tmp_path_factory: p
     shutil.rmtree(store.parent)
     copy = contents(dataset_of(there / "store.db"))
     assert copy == first
-    assert sorted(path.name for path in there.iterdir()) == ["dataset", "store.db"]
+    assert sorted(path.name for path in there.iterdir()) == ["dataset", "store.db", "store.db.journal"]
 
 
 def test_adding_weeks_changes_no_old_row(store: Path, coverage: Coverage) -> None:
@@ -402,7 +402,12 @@ def test_a_failure_while_writing_leaves_the_old_dataset(
     with pytest.raises(RuntimeError):
         publish(store, dataset)
     assert contents(dataset) == before
-    assert sorted(path.name for path in store.parent.iterdir()) == ["dataset", "little.csv", "store.db"]
+    assert sorted(path.name for path in store.parent.iterdir()) == [
+        "dataset",
+        "little.csv",
+        "store.db",
+        "store.db.journal",
+    ]
 
 
 def test_a_full_disk_is_one_line(store: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -451,7 +456,7 @@ def test_a_folder_that_holds_the_store_is_refused(store: Path) -> None:
     shutil.move(store, home / "store.db")
     with pytest.raises(InputError, match=r"holds store\.db, which is no part of this dataset"):
         publish(home / "store.db", home)
-    assert [path.name for path in home.iterdir()] == ["store.db"]
+    assert sorted(path.name for path in home.iterdir()) == ["store.db", "store.db.journal"]
 
 
 def test_a_dataset_that_cannot_be_read_is_not_replaced(store: Path) -> None:

@@ -16,7 +16,7 @@ from search_insights.geography import load_geography
 from search_insights.ledger import LedgerEntry, checksum
 from search_insights.noise import Counts
 from search_insights.spec_file import parse_spec, spec_toml
-from search_insights.store import Store, create_or_open_store, open_store
+from search_insights.store import Store, _create, create_or_open_store, open_store
 from search_insights.weeks import Week
 from tests.other_country import OTHER_REGIONS, other_geography, other_spec, plain_spec, write_csv
 
@@ -99,7 +99,7 @@ def test_counts_without_their_own_entry_are_refused(store: Store, noisy: Counts,
 def test_a_failure_inside_a_commit_leaves_nothing(store: Store, noisy: Counts, other_coverage: Coverage) -> None:
     """Counts and entry are committed both or neither: an entry that the ledger refuses takes its counts with it."""
     entry = replace(entry_for(other_coverage, noisy), engine=None)  # type: ignore[arg-type]
-    with pytest.raises(duckdb.ConstraintException):
+    with pytest.raises(StoreError):
         store.commit_week(WEEK, noisy, entry)
     assert not store.holds(WEEK)
     assert store.noisy_counts(WEEK).size == 0
@@ -173,7 +173,8 @@ def test_a_store_with_a_week_is_never_removed(tmp_path: Path, other_coverage: Co
 
 def test_a_store_without_weeks_may_be_made_anew(tmp_path: Path, other_coverage: Coverage) -> None:
     """What a killed run left behind, with no week in it, does not bind the next run to its spec."""
-    fill(tmp_path / "store.db", other_coverage, "DELETE FROM ledger; DELETE FROM counts")
+    with duckdb.connect(str(tmp_path / "store.db")) as connection:
+        _create(connection, other_coverage)
     changed = Coverage(replace(other_coverage.spec, min_area_km2=0.75), other_coverage.geography)
     fill(tmp_path / "store.db", changed)
     with open_store(tmp_path / "store.db") as store:

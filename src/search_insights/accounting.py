@@ -68,7 +68,7 @@ def cases(spec: Spec) -> tuple[Case, ...]:
 def account(spec: Spec) -> Accounting:
     """Compute the epsilon of every case at the promised delta."""
     delta = spec.promise.delta
-    return Accounting(spec.promise, tuple(CaseEpsilon(c, _epsilon(c.sigmas, delta)) for c in cases(spec)))
+    return Accounting(spec.promise, tuple(CaseEpsilon(c, epsilon_of(c.sigmas, delta)) for c in cases(spec)))
 
 
 def epsilon_of_days(spec: Spec, days: int) -> float:
@@ -77,7 +77,7 @@ def epsilon_of_days(spec: Spec, days: int) -> float:
     This is not promised: it says what the same noise gives for a larger unit than the user-day. Days of different
     classes compose to no more than as many days of the class with the least noise.
     """
-    return max(_epsilon(c.sigmas, spec.promise.delta, days) for c in cases(spec))
+    return max(epsilon_of(c.sigmas, spec.promise.delta, days) for c in cases(spec))
 
 
 def require_promise(spec: Spec) -> Accounting:
@@ -91,8 +91,8 @@ def require_promise(spec: Spec) -> Accounting:
     return accounting
 
 
-def _epsilon(sigmas: Iterable[Sigma], delta: float, days: int = 1) -> float:
-    """Compose discrete Gaussian mechanisms of sensitivity 1, repeated on so many days."""
+def epsilon_of(sigmas: Iterable[Sigma], delta: float, days: int = 1) -> float:
+    """Compose discrete Gaussian mechanisms of sensitivity 1, repeated on so many days, into epsilon at this delta."""
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     composed: Any = pld.identity(value_discretization_interval=_DISCRETISATION)

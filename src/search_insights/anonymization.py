@@ -16,6 +16,7 @@ from search_insights.coverage import Coverage
 from search_insights.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
 from search_insights.engine import Engine, LeftOut
 from search_insights.errors import InputError
+from search_insights.journal import refuse_second_noise
 from search_insights.ledger import LedgerEntry, checksum
 from search_insights.log import LogSource
 from search_insights.noise import MECHANISM, Counts, add_noise
@@ -58,6 +59,7 @@ def anonymize(
         for week_done in done:
             report(week_done)
         new = [week for week in weeks if not store.holds(week)]
+        refuse_second_noise(store_path, new)
         if new:
             with open_duckdb_engine(source, coverage.spec, names, memory) as engine:
                 _require_same_zone(store, engine.naive_zone)

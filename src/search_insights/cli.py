@@ -30,8 +30,10 @@ COMMANDS = (
     "serve",
     "evaluate",
     "ledger",
+    "store",
     "privacy",
     "audit",
+    "calibrate",
     "regions",
     "import-us",
 )
@@ -66,6 +68,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader has seen enough (`| head`); keep Python from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE  # not 0: a check whose answer nobody read has not passed
+    except OSError as error:
+        if not error.filename:  # then it is the output that cannot be written; keep Python from trying again
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        note(f"search-insights: {error.filename or 'output'}: {error.strerror or 'cannot be used'}")
+        return 2
     except KeyboardInterrupt:
         note("search-insights: interrupted")
         return 128 + signal.SIGINT

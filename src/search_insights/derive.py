@@ -4,6 +4,7 @@ Everything here reads noisy counts and public facts only, so it costs no budget 
 Arrays have the axes (week, region, trend); regions are the total first, then the reported ones in the store's order.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -44,14 +45,14 @@ class Trends:
         return values
 
 
-def derive(store: Store) -> Trends:
-    """Derive the trends of all weeks in a store."""
+def derive(store: Store, only: Sequence[date] | None = None) -> Trends:
+    """Derive the trends of all weeks in a store, or of some."""
     spec = store.coverage.spec
     cells = CellList(store.coverage)
-    entries = store.entries()
+    entries = [entry for entry in store.entries() if only is None or entry.week in only]
     weeks = tuple(entry.week for entry in entries)
     shape = (len(weeks), -1, len(spec.categories))
-    noisy = np.stack([_checked_counts(store, entry) for entry in entries]).reshape(shape)
+    noisy = np.stack([checked_counts(store, entry) for entry in entries]).reshape(shape)
     regions = cells.regions
     variances = np.square(cells.sigmas).reshape(shape[1:])
     counts, variances = with_total(spec, regions, noisy.astype(np.float64), variances)
@@ -62,11 +63,11 @@ def derive(store: Store) -> Trends:
     )
 
 
-def _checked_counts(store: Store, entry: LedgerEntry) -> Counts:
+def checked_counts(store: Store, entry: LedgerEntry) -> Counts:
     """Read the noisy counts of a week, and refuse those that are not the ones that were committed."""
     noisy = store.noisy_counts(Week(entry.week, store.coverage.spec.time_zone))
     if checksum(entry.week, noisy) != entry.checksum:
-        raise StoreError(f"{store.path}: the counts of week {entry.week} do not match the ledger; restore a backup")
+        raise StoreError(f"{store.path}: the counts of week {entry.week} do not match the ledger; put a backup back")
     return noisy
 
 

@@ -5,12 +5,12 @@ encrypted there: DuckDB can do so only with an extension that is not part of it.
 """
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from search_insights.log import LogSource, SearchLog, open_log, unreadable
 from search_insights.quoting import literal
 from search_insights.region_names import RegionNames
 from search_insights.spec import Spec
+from search_insights.working_folder import working_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -35,14 +36,13 @@ def open_duckdb_engine(
     source: LogSource, spec: Spec, names: RegionNames, memory: str = DEFAULT_MEMORY
 ) -> Iterator["DuckDbEngine"]:
     """Open a log for counting; at the end, close the database and remove what it spilled."""
-    spill = tempfile.mkdtemp(prefix="search-insights-")  # made with mode 0700
-    try:
-        with _connect(spill, memory) as connection:
-            log = open_log(connection, source, spec.time_zone)
-            register_names(connection, names)
-            yield DuckDbEngine(connection, log, spec)
-    finally:
-        shutil.rmtree(spill, ignore_errors=True)
+    with (
+        working_folder(Path(tempfile.gettempdir()), "search-insights-") as spill,
+        _connect(str(spill), memory) as connection,
+    ):
+        log = open_log(connection, source, spec.time_zone)
+        register_names(connection, names)
+        yield DuckDbEngine(connection, log, spec)
 
 
 def _connect(spill: str, memory: str) -> "duckdb.DuckDBPyConnection":
@@ -99,6 +99,7 @@ class DuckDbEngine:
 
     def left_out(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> LeftOut:
         """Look only as closely as needed: where all rows of all files were used, nothing was left out."""
+        self.log.require_unchanged()
         if used == self._number("SELECT count(*) FROM log"):
             return LeftOut(rows=used)
         of_week = self.log.between(begin, end)

@@ -43,6 +43,7 @@ class Region:
 
 _COLUMNS = tuple(field.name for field in fields(Region))
 _JOINERS = {0x200C: None, 0x200D: None}  # many scripts cannot be spelt without them
+_FORMULA = ("=", "+", "-", "@")
 _REQUIRED = ("code", "name", "level", "parent")
 _RANGES = {
     "population": (0.0, math.inf),
@@ -195,8 +196,17 @@ def _clean(value: object) -> str:
 def _text(row: dict[str, Any], column: str, where: str) -> str:
     text = _clean(row[column])
     if not text or not (text.isprintable() or text.translate(_JOINERS).isprintable()):
-        raise GeographyError(f"{where}: column {column!r}: expected text on one line, got {text!r}")
+        raise GeographyError(f"{where}: column {column!r}: expected text on one line, got {_short(text)}")
+    if text.startswith(_FORMULA):
+        raise GeographyError(
+            f"{where}: column {column!r}: got {_short(text)}; it is published, and a spreadsheet would take "
+            f"what begins with {' '.join(_FORMULA)} for a formula"
+        )
     return text
+
+
+def _short(text: str, most: int = 80) -> str:
+    return repr(text if len(text) <= most else text[:most] + "...")
 
 
 def _number(value: object, column: str, where: str) -> float | None:
@@ -209,7 +219,7 @@ def _number(value: object, column: str, where: str) -> float | None:
     lowest, highest = _RANGES[column]
     if not lowest <= number <= highest or number == math.inf:
         words = f"from {lowest:g} up" if highest == math.inf else f"from {lowest:g} to {highest:g}"
-        raise GeographyError(f"{where}: column {column!r}: expected a number {words}, got {value!r}")
+        raise GeographyError(f"{where}: column {column!r}: expected a number {words}, got {_short(str(value))}")
     return number
 
 

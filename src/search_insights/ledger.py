@@ -10,6 +10,8 @@ from datetime import date
 
 from search_insights.noise import Counts
 
+CHECKSUM_DIGITS = 64
+
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:

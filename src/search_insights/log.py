@@ -51,6 +51,15 @@ class SearchLog:
     time_type: str
     zone: str
     own_zone: bool = True
+    states: tuple[tuple[int, int, int], ...] = ()
+
+    def require_unchanged(self) -> None:
+        """Refuse a log whose files are not those that were opened: a week is noised once, so its log must be final."""
+        for file, state in zip(self.files, self.states, strict=False):
+            if _state(file) != state:
+                raise LogError(
+                    f"{file}: changed while it was read; nothing was spent: run again when the log is complete"
+                )
 
     @property
     def naive_zone(self) -> str:
@@ -91,17 +100,20 @@ def find_files(patterns: Sequence[str]) -> tuple[str, ...]:
     for pattern in patterns:
         matches = _expand(pattern)
         if not matches:
-            what = "a folder without log files" if Path(pattern).is_dir() else "no such file"
-            raise LogError(f"{pattern}: {what}; give Parquet or CSV files, folders of them, or globs")
+            what = "a folder without log files" if pattern and Path(pattern).is_dir() else "no such file"
+            raise LogError(f"{pattern or repr(pattern)}: {what}; give Parquet or CSV files, folders of them, or globs")
         found.update(matches)
     formats = {_format(file) for file in found}
+    for file in sorted(found):
+        if not Path(file).is_file():  # a pipe can be read once only, and the log is read day by day
+            raise LogError(f"{file}: not a file that can be read again and again; write the log to one")
     if len(formats) > 1:
         raise LogError(f"{', '.join(patterns)}: Parquet and CSV files together; give files of one format")
     return tuple(sorted(found))
 
 
 def _expand(pattern: str) -> list[str]:
-    if Path(pattern).exists():
+    if pattern and Path(pattern).exists():
         return _files_at(pattern)
     matches = glob.glob(pattern, recursive=True)  # noqa: PTH207 - a pattern may be absolute
     return [file for name in matches for file in _files_at(name)]
@@ -112,6 +124,15 @@ def _files_at(name: str) -> list[str]:
     if path.is_dir():
         return [str(p) for p in path.rglob("*") if p.is_file() and p.name.lower().endswith(_PARQUET + _CSV)]
     return [name]
+
+
+def _state(file: str) -> tuple[int, int, int]:
+    """Tell a file from what it may become: which file it is, its size, when it was written."""
+    try:
+        found = Path(file).stat()
+    except OSError:
+        raise LogError(f"{file}: vanished while the log was read; nothing was spent") from None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _format(file: str) -> str:
@@ -126,6 +147,7 @@ def _format(file: str) -> str:
 def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release_zone: str) -> SearchLog:
     """Check a log's files and columns and open it as the view `log`: user_id, timestamp, region, category, file."""
     files = find_files(source.patterns)
+    states = tuple(_state(file) for file in files)
     zone = source.naive_zone or release_zone
     _set_zone(connection, zone)
     reader = _reader(files)
@@ -133,6 +155,7 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
     topic = _topic_column(source, types)
     _check_types(source, types)
     _require_in_each_file(connection, files, source)
+    _require_whole_lines(connection, files, source)
     time = identifier(source.column("timestamp"))
     time_type = types[source.column("timestamp")]
     if time_type == "VARCHAR":
@@ -144,10 +167,10 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
         FROM {reader}"""
     _quietly(connection, view, source)
     own_zone = types[source.column("timestamp")] == "TIMESTAMP WITH TIME ZONE"
-    return SearchLog(source, files, time_type, zone, own_zone)
+    return SearchLog(source, files, time_type, zone, own_zone, states)
 
 
-def _reader(files: Sequence[str]) -> str:
+def _reader(files: Sequence[str], header: str = "true") -> str:
     """Write the table function that reads the files; columns are matched by name, never by place.
 
     DuckDB would take a name with `*` or `[` for a glob, and guess at the quotes and comments of CSV, at the risk of
@@ -157,18 +180,20 @@ def _reader(files: Sequence[str]) -> str:
     shared = f"union_by_name = true, filename = {literal(_FILE_COLUMN)}, hive_types_autocast = false"
     if _format(files[0]) == "parquet":
         return f"read_parquet({listed}, {shared})"
-    dialect = """header = true, skip = 0, quote = '"', escape = '"', comment = ''"""
+    dialect = f"""header = {header}, skip = 0, quote = '"', escape = '"', comment = ''"""
     return f"read_csv({listed}, {shared}, all_varchar = true, {dialect})"
 
 
 def _column_types(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource) -> dict[str, str]:
     rows = _quietly(connection, f"DESCRIBE SELECT * FROM {_reader(files)}", source)
     types = {str(name): str(kind) for name, kind, *_ in rows if name != _FILE_COLUMN}
+    _refuse_doubles(connection, files[0], types, source)
     for role in REQUIRED:
         if source.column(role) not in types:
             # The first line of CSV may be no header but someone's search: it is not shown.
             csv = _format(files[0]) == "csv"
-            have = "the first line must name the columns" if csv else f"the columns are {', '.join(types)}"
+            rule = "the first line must name the columns, and all lines have as many fields"
+            have = rule if csv else f"the columns are {', '.join(types)}"
             raise LogError(
                 f"{_shown(source)}: no column {source.column(role)!r} for {role}; {have}; "
                 f"map one with --column {role}=NAME"
@@ -199,6 +224,41 @@ def _require_in_each_file(connection: "duckdb.DuckDBPyConnection", files: Sequen
                 )
 
 
+def _refuse_doubles(
+    connection: "duckdb.DuckDBPyConnection", file: str, types: Mapping[str, str], source: LogSource
+) -> None:
+    """Refuse a column that is there twice: DuckDB would take the first, and call the second user_id_1."""
+    for role in (*REQUIRED, *TOPIC_COLUMNS):
+        column = source.column(role)
+        if f"{column}_1" in types and _header(connection, file, source).count(column) > 1:
+            raise LogError(f"{file}: column {column!r} is there twice; keep one of them")
+
+
+def _header(connection: "duckdb.DuckDBPyConnection", file: str, source: LogSource) -> list[object]:
+    """Read the names of the columns as they stand in a file."""
+    if _format(file) == "parquet":
+        named = literal(glob.escape(file))
+        return [name for (name,) in _quietly(connection, f"SELECT name FROM parquet_schema({named})", source)]
+    rows = _quietly(connection, f"SELECT * FROM {_reader([file], header='false')} LIMIT 1", source)
+    return list(rows[0])
+
+
+def _require_whole_lines(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource) -> None:
+    """Refuse CSV values that reach over a line's end: a quote too many swallows the rows up to the next one."""
+    if _format(files[0]) != "csv":
+        return
+    values = f"concat_ws('', *COLUMNS(* EXCLUDE ({_FILE_COLUMN})))"
+    sql = (
+        f"SELECT {_FILE_COLUMN} FROM {_reader(files)} WHERE contains({values}, chr(10)) OR contains({values}, chr(13))"
+    )
+    found = _quietly(connection, f"{sql} LIMIT 1", source)
+    if found:
+        raise LogError(
+            f"{found[0][0]}: a value with a line break in it, which may be a quote too many that hides rows; "
+            "write '\"' in a value as '\"\"', and no line breaks, or write Parquet"
+        )
+
+
 def _topic_column(source: LogSource, types: Mapping[str, str]) -> str:
     if source.column("category") in types:
         return f"CAST({identifier(source.column('category'))} AS VARCHAR)"
@@ -222,6 +282,7 @@ def _check_types(source: LogSource, types: Mapping[str, str]) -> None:
     for role, (allowed, words) in expected.items():
         kind = types[source.column(role)]
         if kind not in allowed:
+            kind = kind.partition("(")[0]  # not what is in a structure
             raise LogError(f"{_shown(source)}: column {source.column(role)!r}: expected {words}; its type is {kind}")
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from search_insights.coverage import Coverage
 from search_insights.derive import Trends, derive
+from search_insights.journal import remember
 from search_insights.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord
 from search_insights.reliability import Floats
 from search_insights.scaling import scaling_factor
@@ -74,8 +75,12 @@ class Release:
 
 
 def make_release(store_path: Path) -> Release:
-    """Derive a release from a store, which is only read: a release that is refused fixes nothing."""
+    """Derive a release from a store, which is only read: a release that is refused fixes nothing.
+
+    The store's weeks are written down in its journal first.
+    """
     with open_store(store_path) as store:
+        remember(store_path, store.entries())  # before anyone can see them: from here on they are not noised again
         trends = derive(store)
         scaling, sparsity = store.scaling() or _scaling(trends), store.sparsity() or _sparsity(trends)
         known = (store.scaling(), store.sparsity())

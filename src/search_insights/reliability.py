@@ -17,6 +17,9 @@ from search_insights.spec import Reliability
 
 Floats = npt.NDArray[np.float64]
 
+# Where and with which weight a noisy Y is looked at, in units of its sigma: exact for smooth functions of it.
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
+
 # How much whole-number noise adds to the reach of an interval, in counts.
 _STEP = 0.2
 
@@ -64,3 +67,25 @@ def fieller(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, confidence: 
         low = np.where(clear, (x * y - root) / leading, -np.inf)
         high = np.where(clear, (x * y + root) / leading, np.inf)
     return low, high
+
+
+def chance_of_keeping(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliability) -> Floats:
+    """Say how likely a value whose exact counts are x and y is to be kept by `judge`.
+
+    The interval reaches farther up than down. With a = (z sigma_x / X)^2 and g = (z sigma_y / Y)^2 its upper end is
+    X/Y (1 + sqrt(g + a (1 - g))) / (1 - g); that is within the limit where X is above some number, so for each Y the
+    chance is a normal tail.
+    """
+    from scipy import special
+
+    z = NormalDist().inv_cdf((1 + rule.confidence) / 2)
+    reach_x = np.maximum(z * sigma_x + _STEP, np.ceil(z * sigma_x - 0.5))
+    noisy_y = np.asarray(y)[..., None] + _NODES * np.asarray(sigma_y)[..., None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        g = np.where(noisy_y > 0, (z * np.asarray(sigma_y)[..., None] / noisy_y) ** 2, np.inf)
+        spare = (1 + rule.max_relative_error) * (1 - g) - 1
+        a = np.where((spare > 0) & (g < 1), (spare**2 - g) / (1 - g), -1.0)
+        limit = np.where(a > 0, np.asarray(reach_x)[..., None] / np.sqrt(np.maximum(a, 1e-300)), np.inf)
+    tails = special.ndtr((np.asarray(x)[..., None] - limit) / np.asarray(sigma_x)[..., None])
+    chances: Floats = tails @ (_WEIGHTS / _WEIGHTS.sum())
+    return chances

@@ -1,14 +1,15 @@
 """Putting a folder in place whole or not at all."""
 
 import ctypes
+import glob
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from search_insights.errors import InputError
+from search_insights.working_folder import working_folder
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -22,24 +23,27 @@ def replacing(folder: Path) -> Iterator[Path]:
         raise InputError(f"{folder}: is a file; give a folder")
     if not folder.parent.is_dir():
         raise InputError(f"{folder}: no folder {folder.parent}; make it first")
-    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
+    _bring_back(folder)
+    with working_folder(folder.parent, f".{folder.name}.draft-") as draft:
         yield draft
         draft.chmod(0o755)  # unlike a store, what is made here is meant to be read by others
         _flush(draft)
         _put_in_place(draft, folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _flush(folder: Path) -> None:
     """Have the files on disk before the folder gets its name, so that a power cut leaves no empty ones."""
     for path in [*folder.rglob("*"), folder]:
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        flush(path)
+
+
+def flush(path: Path) -> None:
+    """Have a file, or the names in a folder, on disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _put_in_place(draft: Path, folder: Path) -> None:
@@ -55,6 +59,16 @@ def _put_in_place(draft: Path, folder: Path) -> None:
             aside.rename(folder)
             raise
         shutil.rmtree(aside, ignore_errors=True)
+    flush(folder.parent)
+
+
+def _bring_back(folder: Path) -> None:
+    """Undo what a process left that was killed between the two renames; where names are exchanged there is none."""
+    for aside in folder.parent.glob(f".{glob.escape(folder.name)}.draft-????????.old"):
+        if folder.exists():
+            shutil.rmtree(aside, ignore_errors=True)
+        else:
+            aside.rename(folder)
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -2,13 +2,16 @@
 
 One DuckDB file. A week's counts and its ledger entry are committed in one transaction, so that a crash at any moment
 leaves the week either there or not. DuckDB locks the file for one process; that lock is held from before the log is
-read until after the commit, so that no two processes can noise the same week.
+read until after the commit, so that no two processes can noise the same week. What was committed is written down once
+more in the journal beside the store (journal.py), in case the file is damaged or an older copy of it put back.
 """
 
 import json
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, fields
+from datetime import date
 from importlib import resources
 from operator import attrgetter
 from pathlib import Path
@@ -21,11 +24,15 @@ from search_insights.coverage import Coverage
 from search_insights.database import connect, private_files
 from search_insights.errors import StoreError
 from search_insights.geography import Geography, Region, grow_geography
+from search_insights.journal import refuse_second_noise, remember
 from search_insights.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord, checksum
 from search_insights.noise import Counts
+from search_insights.replace_folder import flush
 from search_insights.spec import Spec
 from search_insights.spec_file import parse_spec, spec_toml
+from search_insights.store_trouble import WAY_OUT, in_words
 from search_insights.weeks import DAYS_OF_WEEK, Week
+from search_insights.working_folder import working_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -51,27 +58,26 @@ class Store:
 
     def entries(self) -> list[LedgerEntry]:
         """Read the ledger, the oldest week first."""
-        rows = self.connection.execute("SELECT * FROM ledger ORDER BY week").fetchall()
-        return [LedgerEntry(*row) for row in rows]
+        return [LedgerEntry(*row) for row in self._rows("SELECT * FROM ledger ORDER BY week")]
 
     def holds(self, week: Week) -> bool:
         """Say whether a week was noised already."""
-        found = self.connection.execute("SELECT count(*) FROM ledger WHERE week = ?", [week.first_day]).fetchall()
-        return bool(found[0][0])
+        return bool(self._rows("SELECT 1 FROM ledger WHERE week = ?", week.first_day))
 
     def _overlaps(self, week: Week) -> bool:
         """Say whether the ledger has any of the week's days."""
-        sql = "SELECT count(*) FROM ledger WHERE abs(week - CAST(? AS DATE)) < ?"
-        return bool(self.connection.execute(sql, [week.first_day, DAYS_OF_WEEK]).fetchall()[0][0])
+        sql = "SELECT 1 FROM ledger WHERE abs(week - CAST(? AS DATE)) < ?"
+        return bool(self._rows(sql, week.first_day, DAYS_OF_WEEK))
 
     def commit_week(self, week: Week, noisy: Counts, entry: LedgerEntry) -> None:
         """Make a week final: its noisy counts and its ledger entry, both or neither. There is no second time."""
         if entry.week != week.first_day or entry.checksum != checksum(week.first_day, noisy):
             raise StoreError(f"{self.path}: the ledger entry does not belong to the counts of week {week}")
         given = {"cell": np.arange(noisy.size, dtype=np.int32), "noisy": noisy}
-        with _transaction(self.connection):
+        with in_words(self.path), _transaction(self.connection):
             if self._overlaps(week):
                 raise StoreError(f"{self.path}: week {week} or days of it are there already; a week is noised once")
+            refuse_second_noise(self.path, [week])
             self.connection.register("given", given)
             insert = "INSERT INTO counts SELECT CAST(? AS DATE), cell, noisy FROM given WHERE cell BETWEEN ? AND ?"
             for first in range(0, noisy.size, _AT_ONCE):
@@ -79,27 +85,27 @@ class Store:
             marks = ", ".join("?" for _ in astuple(entry))
             self.connection.execute(f"INSERT INTO ledger VALUES ({marks})", list(astuple(entry)))
         self.connection.unregister("given")
+        remember(self.path, [entry])
 
     def scaling(self) -> ScalingRecord | None:
         """Read the factor that the first release fixed, if there was one."""
-        rows = self.connection.execute("SELECT * FROM scaling").fetchall()
+        rows = self._rows("SELECT * FROM scaling")
         return ScalingRecord(*rows[0]) if rows else None
 
     def sparsity(self) -> SparsityRecord | None:
         """Read which regions were removed, if that was decided."""
-        rows = self.connection.execute("SELECT * FROM sparsity").fetchall()
+        rows = self._rows("SELECT * FROM sparsity")
         return SparsityRecord(*rows[0]) if rows else None
 
     def corrections(self) -> list[CorrectionRecord]:
         """Read the recorded changes of published values."""
-        rows = self.connection.execute("SELECT * FROM corrections ORDER BY recorded_at").fetchall()
-        return [CorrectionRecord(*row) for row in rows]
+        return [CorrectionRecord(*row) for row in self._rows("SELECT * FROM corrections ORDER BY recorded_at")]
 
     def fix(self, record: ScalingRecord | SparsityRecord | CorrectionRecord) -> None:
         """Record what a release decided; a scaling or sparsity that is fixed is never changed."""
         table = _TABLES[type(record)]
         values = list(astuple(record))
-        with _transaction(self.connection):
+        with in_words(self.path), _transaction(self.connection):
             if table != "corrections" and self.connection.execute(f"SELECT 1 FROM {table}").fetchall():
                 raise StoreError(f"{self.path}: {table} is fixed already; it does not change")
             self.connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' for _ in values)})", values)
@@ -107,8 +113,29 @@ class Store:
     def noisy_counts(self, week: Week) -> Counts:
         """Read a week's noisy counts in the order of the cells."""
         sql = "SELECT noisy FROM counts WHERE week = ? ORDER BY cell"
-        noisy: Counts = self.connection.execute(sql, [week.first_day]).fetchnumpy()["noisy"]
+        with in_words(self.path):
+            noisy: Counts = self.connection.execute(sql, [week.first_day]).fetchnumpy()["noisy"]
         return noisy
+
+    def numbered_counts(self, week: date) -> tuple[Counts, Counts]:
+        """Read all counts of the week that begins on a day, each with the number of its cell."""
+        with in_words(self.path):
+            columns = self.connection.execute(
+                "SELECT cell, noisy FROM counts WHERE week = ? ORDER BY ALL", [week]
+            ).fetchnumpy()
+        return columns["cell"], columns["noisy"]
+
+    def counted_weeks(self) -> list[date]:
+        """List the weeks that have counts."""
+        return [week for (week,) in self._rows("SELECT DISTINCT week FROM counts ORDER BY week")]
+
+    def cells(self) -> list[tuple[int, str, str, float]]:
+        """Read the list of cells: number, place_id, category, sigma."""
+        return [(row[0], row[1], row[2], row[3]) for row in self._rows("SELECT * FROM cells ORDER BY cell")]
+
+    def _rows(self, sql: str, *given: object) -> list[tuple[Any, ...]]:
+        with in_words(self.path):
+            return self.connection.execute(sql, given).fetchall()
 
 
 @contextmanager
@@ -117,7 +144,8 @@ def _transaction(connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.rollback()
+        with suppress(Exception):  # a database that failed for good has rolled back already
+            connection.rollback()
         raise
     connection.commit()
 
@@ -131,18 +159,22 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
     if not path.parent.is_dir():
         raise StoreError(f"{path}: no folder {path.parent}; make it first")
     made = not path.exists()
+    if made:
+        _make(path, coverage)
     with private_files(), _connect(path, read_only=False) as connection:
-        if _is_unused(connection):
-            _create(connection, coverage)
-        about = _about(connection, path)
-        mine, given = (about["spec_fingerprint"], about["geography_fingerprint"]), _fingerprints(coverage)
-        if mine != given:
-            raise _other_release(Store(connection, path, _coverage(connection, about, path)), coverage)
-        store = Store(connection, path, coverage)
         try:
+            with in_words(path):
+                if _is_unused(connection) and _made_for(connection) != _fingerprints(coverage):
+                    _create(connection, coverage)
+                about = _about(connection, path)
+                mine, given = (about["spec_fingerprint"], about["geography_fingerprint"]), _fingerprints(coverage)
+                if mine != given:
+                    raise _other_release(Store(connection, path, _coverage(connection, about, path)), coverage)
+            store = Store(connection, path, coverage)
+            remember(path, store.entries())
             yield store
         finally:
-            if made and not store.entries():
+            if made and _holds_nothing(connection):
                 path.unlink(missing_ok=True)  # while it is locked, so that nobody else has begun to use it
 
 
@@ -152,20 +184,16 @@ def open_store(path: Path, writable: bool = False) -> Iterator[Store]:
     if not path.is_file():
         raise StoreError(f"{path}: no such store; 'search-insights anonymize' makes one")
     with private_files(), _connect(path, read_only=not writable) as connection:
-        if _is_unused(connection):
-            raise StoreError(f"{path}: the store is empty; 'search-insights anonymize' fills it")
-        yield Store(connection, path, _coverage(connection, _about(connection, path), path))
+        with in_words(path):
+            if _is_unused(connection):
+                raise StoreError(f"{path}: the store is empty; 'search-insights anonymize' fills it")
+            store = Store(connection, path, _coverage(connection, _about(connection, path), path))
+        yield store
 
 
 def _connect(path: Path, read_only: bool) -> "duckdb.DuckDBPyConnection":
-    import duckdb
-
-    try:
+    with in_words(path):
         return connect(str(path), read_only=read_only)
-    except duckdb.Error as error:
-        if "Could not set lock" in str(error):
-            raise StoreError(f"{path}: another process is using this store; wait until it has finished") from None
-        raise StoreError(f"{path}: not a store of this program, or damaged, or not readable and writable") from None
 
 
 def _is_unused(connection: "duckdb.DuckDBPyConnection") -> bool:
@@ -174,6 +202,51 @@ def _is_unused(connection: "duckdb.DuckDBPyConnection") -> bool:
     if not {"about", "ledger"} <= tables:
         return not tables
     return not connection.execute("SELECT 1 FROM ledger LIMIT 1").fetchall()
+
+
+def _holds_nothing(connection: "duckdb.DuckDBPyConnection") -> bool:
+    """Say whether a store can be removed; one that cannot be read any more is left as it is."""
+    import duckdb
+
+    try:
+        return _is_unused(connection)
+    except duckdb.Error:
+        return False
+
+
+def _make(path: Path, coverage: Coverage) -> None:
+    """Make the file of a store, with no week in it, whole or not at all."""
+    changes = path.with_name(f"{path.name}.wal")
+    if changes.exists():
+        raise StoreError(f"{changes}: the log of changes of a store that is gone; {WAY_OUT}, or move it away")
+    with private_files(), in_words(path), working_folder(path.parent, f".{path.name}.draft-") as folder:
+        with connect(str(folder / path.name)) as connection:
+            _create(connection, coverage)
+            connection.execute("CHECKPOINT")  # into the file itself, which alone is put in place
+        flush(folder / path.name)
+        _put_in_place(folder / path.name, path)
+
+
+def _put_in_place(draft: Path, path: Path) -> None:
+    """Give a new store its name, unless another process was faster: then its store is the one to use."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return
+    except OSError:  # a file system without links
+        draft.rename(path)
+    flush(path.parent)
+
+
+def _made_for(connection: "duckdb.DuckDBPyConnection") -> tuple[str | None, str | None]:
+    """Read which spec and geography a database was made for; none if it is none of ours."""
+    import duckdb
+
+    try:
+        about = dict(connection.execute("SELECT key, value FROM about").fetchall())
+    except duckdb.CatalogException:
+        return None, None
+    return about.get("spec_fingerprint"), about.get("geography_fingerprint")
 
 
 def _create(connection: "duckdb.DuckDBPyConnection", coverage: Coverage) -> None:
@@ -215,11 +288,14 @@ def _about(connection: "duckdb.DuckDBPyConnection", path: Path) -> dict[str, str
 
     try:
         about = dict(connection.execute("SELECT key, value FROM about").fetchall())
-    except duckdb.Error:
+    except duckdb.CatalogException:
         raise StoreError(f"{path}: a DuckDB database, but not a store of this program") from None
     version = about.get("schema_version", "none")
     if version != str(SCHEMA_VERSION):
-        raise StoreError(f"{path}: made with schema version {version}; this program knows version {SCHEMA_VERSION}")
+        raise StoreError(
+            f"{path}: made with schema version {version}; this program knows version {SCHEMA_VERSION}: "
+            "use the version of this program that made it (each ledger entry names it), or a newer one"
+        )
     return about
 
 
@@ -235,7 +311,7 @@ def _fingerprints(coverage: Coverage) -> tuple[str, str]:
 def _spec(about: dict[str, str], path: Path) -> Spec:
     spec = parse_spec(about["spec"], f"{path} (spec)")
     if spec.fingerprint != about["spec_fingerprint"]:
-        raise StoreError(f"{path}: the spec in the store is not the one that it was made with; restore a backup")
+        raise StoreError(f"{path}: the spec in the store is not the one that it was made with; {WAY_OUT}")
     return spec
 
 
@@ -243,7 +319,7 @@ def _geography(connection: "duckdb.DuckDBPyConnection", about: dict[str, str], p
     rows = connection.execute("SELECT * EXCLUDE (number) FROM regions ORDER BY number").fetchall()
     geography = grow_geography([Region(*row) for row in rows], about["geography_source"])
     if geography.fingerprint != about["geography_fingerprint"]:
-        raise StoreError(f"{path}: the geography in the store is not the one that it was made with; restore a backup")
+        raise StoreError(f"{path}: the geography in the store is not the one that it was made with; {WAY_OUT}")
     return geography
 
 

@@ -3,17 +3,22 @@
 import argparse
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from search_insights.commands.options import add_json
 from search_insights.console import out, out_json, table
 
+if TYPE_CHECKING:
+    from search_insights.store import Store
+
 HELP = "show what was spent on which week"
-EXAMPLE = "search-insights ledger --store releases.db\nsearch-insights ledger --store releases.db --json"
+EXAMPLE = "search-insights ledger --store releases.db\nsearch-insights ledger --store releases.db --verify --json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
     parser.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store")
+    parser.add_argument("--verify", action="store_true", help="check the whole store; exit code 1 if it is not whole")
     add_json(parser)
 
 
@@ -24,13 +29,15 @@ def run(args: argparse.Namespace) -> int:
 
     with open_store(args.store) as store:
         entries, spec = store.entries(), store.coverage.spec
+        wrong = _problems(store) if args.verify else []
     days = 7 * len(entries)
     all_days = epsilon_of_days(spec, days)
     if args.json:
         weeks = [asdict(entry) | {"week": entry.week.isoformat()} for entry in entries]
         summary = {"days": days, "epsilon": all_days, "delta": spec.promise.delta}
-        out_json({"spec": spec.name, "weeks": weeks, "not_promised": {"user_active_on_all_days": summary}})
-        return 0
+        answer = {"spec": spec.name, "weeks": weeks, "not_promised": {"user_active_on_all_days": summary}}
+        out_json(answer | ({"verified": not wrong, "problems": wrong} if args.verify else {}))
+        return int(bool(wrong))
     rows = [
         (
             e.week.isoformat(),
@@ -54,4 +61,21 @@ def run(args: argparse.Namespace) -> int:
             out(f"week {entry.week}: declared to have no events on {entry.missing_days.replace(' ', ', ')}")
     delta = f"{spec.promise.delta:g}"
     out(f"\nNot promised: a user active on all {days} days has epsilon {all_days:.2f} at delta {delta}.")
-    return 0
+    if args.verify:
+        _show_verification(len(entries), wrong)
+    return int(bool(wrong))
+
+
+def _problems(store: "Store") -> list[str]:
+    from search_insights.verification import problems
+
+    return problems(store)
+
+
+def _show_verification(weeks: int, wrong: list[str]) -> None:
+    if not wrong:
+        out(f"\nVerified: the counts of all {weeks} weeks are those that were committed, and every record agrees.")
+        return
+    out("\nNOT WHOLE; put a backup back with 'search-insights store restore':")
+    for line in wrong:
+        out(f"  {line}")

@@ -1,0 +1,61 @@
+"""Back a store up, and put a backup back. The store is the only state: everything else can be made again."""
+
+import argparse
+from pathlib import Path
+
+from search_insights.console import note, out
+
+HELP = "back a store up, and put a backup back"
+EXAMPLE = (
+    "search-insights store backup --store releases.db --out backups/2021-03-15.db\n"
+    "search-insights store restore backups/2021-03-15.db --store releases.db --dataset dataset"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the two jobs and their options."""
+    jobs = parser.add_subparsers(title="jobs", metavar="JOB", required=True, parser_class=type(parser))
+    backup = jobs.add_parser("backup", help="copy a store to a new file and verify the copy", allow_abbrev=False)
+    backup.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store")
+    backup.add_argument("--out", metavar="FILE", type=Path, required=True, help="the backup, a new file")
+    backup.set_defaults(job=_backup)
+    restore = jobs.add_parser("restore", help="put a backup in the place of a store", allow_abbrev=False)
+    restore.add_argument("backup", metavar="BACKUP", type=Path, help="a file that 'store backup' made")
+    restore.add_argument("--store", metavar="FILE", type=Path, required=True, help="where to; its journal is kept")
+    restore.add_argument(
+        "--dataset", metavar="DIR", type=Path, help="what was published: its weeks will not be noised again"
+    )
+    restore.add_argument(
+        "--replace", action="store_true", help="also a store that is damaged, or holds more than the backup"
+    )
+    restore.set_defaults(job=_restore)
+    for job in (backup, restore):
+        job.add_argument("--debug", action="store_true", help=argparse.SUPPRESS)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do the job that was named."""
+    code: int = args.job(args)
+    return code
+
+
+def _backup(args: argparse.Namespace) -> int:
+    from search_insights.backup import back_up
+
+    weeks = back_up(args.store, args.out)
+    out(f"{args.out}: {len(weeks)} weeks, {weeks[0]} to {weeks[-1]}, copied and verified")
+    return 0
+
+
+def _restore(args: argparse.Namespace) -> int:
+    from search_insights.backup import restore
+
+    restored = restore(args.backup, args.store, dataset=args.dataset, replace=args.replace)
+    weeks = restored.weeks
+    out(f"{args.store}: {len(weeks)} weeks, {weeks[0]} to {weeks[-1]}, restored and verified")
+    if restored.lost:
+        note(
+            f"committed after this backup, and so neither in the store nor to be noised again: "
+            f"{', '.join(str(week) for week in restored.lost)}. A newer backup may hold them"
+        )
+    return 0

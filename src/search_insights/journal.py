@@ -1,0 +1,100 @@
+"""The journal beside the store: which noise of which week became final, even if the store forgets it.
+
+A store can lose a week that was released: an older copy of it is put back, or its log of changes (`.wal`) is deleted or
+damaged. Noising that week again would be a second release of its searches. So each week that becomes final is written
+down here too: after it is committed, and at the latest before anything is published from the store. One line a week,
+its first day and the checksum of its noisy counts; lines are added and never changed.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from datetime import date
+from pathlib import Path
+
+from search_insights.database import private_files
+from search_insights.errors import StoreError
+from search_insights.ledger import CHECKSUM_DIGITS, LedgerEntry
+from search_insights.replace_folder import flush
+from search_insights.weeks import DAYS_OF_WEEK, Week
+
+
+def journal_path(store: Path) -> Path:
+    """Name the journal of a store; it stands beside the file itself, wherever links to it are."""
+    real = store.resolve()
+    return real.with_name(real.name + ".journal")
+
+
+def read_journal(store: Path) -> dict[date, str]:
+    """Read the checksum of every week that became final; nothing if there is no journal yet."""
+    path = journal_path(store)
+    try:
+        *lines, _torn = path.read_text(encoding="ascii").split("\n")  # a line without an end was cut off by a crash
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError):
+        raise StoreError(f"{path}: the journal of {store.name} cannot be read; restore it from a backup") from None
+    weeks: dict[date, str] = {}
+    for number, line in enumerate(lines, start=1):
+        week, checksum = _parse(line, f"{path}, line {number}")
+        if weeks.setdefault(week, checksum) != checksum:
+            raise StoreError(f"{path}, line {number}: week {week} stands here twice with different noise")
+    return weeks
+
+
+def _parse(line: str, where: str) -> tuple[date, str]:
+    try:
+        week, checksum = line.split(" ")
+        if len(checksum) != CHECKSUM_DIGITS or int(checksum, 16) < 0:
+            raise ValueError
+        return date.fromisoformat(week), checksum
+    except ValueError:
+        raise StoreError(f"{where}: expected a week and a checksum; the journal is damaged, mend the line") from None
+
+
+def remember(store: Path, entries: Iterable[LedgerEntry]) -> None:
+    """Write down the weeks that are not in the journal yet; refuse a store that contradicts it."""
+    remember_checksums(store, {entry.week: entry.checksum for entry in entries})
+
+
+def remember_checksums(store: Path, weeks: Mapping[date, str]) -> None:
+    """Write down weeks by their checksums."""
+    known = read_journal(store)
+    for week, checksum in weeks.items():
+        if known.get(week, checksum) != checksum:
+            raise StoreError(
+                f"{store}: week {week} has other noise than {journal_path(store)} says was committed; "
+                "this is not the store that the journal belongs to: put the two together that do"
+            )
+    new = "".join(f"{week} {weeks[week]}\n" for week in sorted(weeks.keys() - known.keys()))
+    if new:
+        _append(journal_path(store), new)
+
+
+def _append(path: Path, text: str) -> None:
+    """Add lines, and have them on disk before anything is built on them."""
+    try:
+        with private_files(), path.open("a+b") as file:
+            file.seek(0)
+            file.truncate(file.read().rfind(b"\n") + 1)  # a line that was cut off by a crash
+            file.write(text.encode("ascii"))
+            file.flush()
+            os.fsync(file.fileno())
+        flush(path.parent)
+    except OSError as error:
+        raise StoreError(
+            f"{path}: cannot be written ({error.strerror}); the store is whole, and running again goes on from it"
+        ) from None
+
+
+def refuse_second_noise(store: Path, weeks: Iterable[Week]) -> None:
+    """Refuse weeks that a store does not hold although they, or days of them, became final once."""
+    known = read_journal(store)
+    for week in weeks:
+        lost = [day for day in known if abs((day - week.first_day).days) < DAYS_OF_WEEK]
+        if lost:
+            path = journal_path(store)
+            raise StoreError(
+                f"{store}: does not hold week {min(lost)}, which {path} says was committed: is this an older copy? "
+                "Noise drawn again would be a second release of the same searches. Put the newest backup back "
+                f"('search-insights store restore'); only if that week was never published, remove {path.name}"
+            )

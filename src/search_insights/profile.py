@@ -1,0 +1,110 @@
+"""A public profile of what a release is expected to count: so many regions and weeks of such counts.
+
+It comes from public knowledge (populations, published search shares, a simulation), never from the private log: sigmas
+that were chosen by looking at the log would tell something about it, outside every promise.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from search_insights.cells import CellList
+from search_insights.coverage import Coverage
+from search_insights.database import connect
+from search_insights.errors import InputError
+from search_insights.quoting import identifier, literal
+from search_insights.reliability import Floats
+from search_insights.spec import Spec
+from search_insights.truth import read_truth
+
+Group = tuple[str, str | None]
+
+# Counts that differ by less than this (in the logarithm) are taken together: more rows would not change a sigma.
+_ALIKE = 0.25
+
+
+@dataclass(frozen=True)
+class Profile:
+    """For each level and class: the expected counts by category, one row for many regions and weeks that are alike.
+
+    `weights[group]` says how many regions and weeks each row of `counts[group]` stands for. The total level is a group
+    of its own.
+    """
+
+    counts: dict[Group, Floats]
+    weights: dict[Group, Floats]
+
+
+def read_profile(path: Path, coverage: Coverage) -> Profile:
+    """Read a CSV profile, or make one from the truth of a simulated log (Parquet)."""
+    if path.suffix == ".parquet":
+        return profile_of_truth(path, coverage)
+    return _read_csv(path, coverage.spec)
+
+
+def profile_of_truth(path: Path, coverage: Coverage) -> Profile:
+    """Take together what a simulated log counts, region by region and week by week."""
+    cells = CellList(coverage)
+    regions = (coverage.geography.country, *cells.regions)
+    truth = read_truth(path, coverage, regions)
+    groups = [_group(coverage, region.level, region.place_id) for region in regions]
+    counts, weights = {}, {}
+    for group in dict.fromkeys(groups):
+        here = truth.counts[:, [g == group for g in groups]].reshape(-1, len(coverage.spec.categories))
+        counts[group], weights[group] = _together(here[~np.isnan(here).any(axis=1)])
+    return Profile(counts, weights)
+
+
+def _group(coverage: Coverage, level: str, place_id: str) -> Group:
+    classed = level in coverage.spec.classed_levels
+    return level, coverage.standings[place_id].size_class if classed else None
+
+
+def _together(counts: Floats) -> tuple[Floats, Floats]:
+    """Average the rows that are alike."""
+    alike = np.round(np.log1p(counts) / _ALIKE)
+    _, row_of, times = np.unique(alike, axis=0, return_inverse=True, return_counts=True)
+    sums = np.zeros((times.size, counts.shape[1]))
+    np.add.at(sums, row_of.ravel(), counts)
+    return sums / times[:, None], times.astype(np.float64)
+
+
+def _read_csv(path: Path, spec: Spec) -> Profile:
+    """Read rows of level, size_class (may be empty), regions (and weeks), and a count for each category."""
+    import duckdb
+
+    wanted = ["level", "size_class", "regions", *(c.id for c in spec.categories)]
+    with connect() as connection:
+        try:
+            read = f"read_csv({literal(str(path))}, header = true, all_varchar = true)"
+            rows = connection.execute(f"SELECT {', '.join(map(identifier, wanted))} FROM {read}").fetchall()
+        except duckdb.Error:
+            raise InputError(f"{path}: expected a CSV file with the columns {','.join(wanted)}") from None
+    found: dict[Group, list[list[float]]] = {}
+    known = (*spec.reported_groups, (spec.total.level, None))
+    for line, row in enumerate(rows, start=2):
+        group = (row[0], row[1] or None)
+        if group not in known:
+            names = ", ".join(" ".join(filter(None, g)) for g in known)
+            raise InputError(f"{path}: line {line}, columns level and size_class: expected one of {names}")
+        found.setdefault(group, []).append(_numbers(path, line, wanted[2:], row[2:]))
+    if not found:
+        raise InputError(f"{path}: holds no row; expected {','.join(wanted)}")
+    tables = {group: np.array(of_group) for group, of_group in found.items()}
+    return Profile({g: t[:, 1:] for g, t in tables.items()}, {g: t[:, 0] for g, t in tables.items()})
+
+
+def _numbers(path: Path, line: int, columns: Sequence[str], values: Sequence[str | None]) -> list[float]:
+    numbers = []
+    for column, value in zip(columns, values, strict=True):
+        try:
+            number = float(value or "")
+        except ValueError:
+            number = math.nan
+        if not 0 <= number < math.inf:
+            raise InputError(f"{path}: line {line}, column {column}: expected a number from 0 up; got {value!r}")
+        numbers.append(number)
+    return numbers

@@ -1,0 +1,55 @@
+"""A folder for work in progress, which is gone when the work ends, however it ends.
+
+A process that is killed cannot clean up. So whoever works in such a folder holds a lock on it, and whoever makes the
+next one removes those that nobody holds any more.
+"""
+
+import fcntl
+import glob
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+@contextmanager
+def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """Make a folder that only this user can enter (mode 0700), and remove it at the end."""
+    _remove_abandoned(parent, prefix)
+    folder, lock = _make(parent, prefix)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _make(parent: Path, prefix: str) -> tuple[Path, int]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+        with suppress(FileNotFoundError):  # taken for abandoned before it could be locked: make another
+            lock = _open(folder)
+            with suppress(OSError):  # a file system without locks: then no folder is taken for abandoned either
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if folder.exists():
+                return folder, lock
+            os.close(lock)
+
+
+def _remove_abandoned(parent: Path, prefix: str) -> None:
+    """Remove what killed processes of this user left behind; what others work in, or own, stays."""
+    for folder in parent.glob(f"{glob.escape(prefix)}????????"):  # so mkdtemp names them
+        with suppress(OSError):
+            lock = _open(folder)
+            try:
+                if os.fstat(lock).st_uid == os.geteuid():
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+def _open(folder: Path) -> int:
+    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

@@ -1,0 +1,197 @@
+"""Broken variants of the program, each with one rule of privacy left out, and the tests that must catch it.
+
+`tests/test_mutants.py` runs those tests against each variant and requires that they fail; docs/privacy.md lists them.
+A variant is put in place in a process of its own, named by the environment variable MUTANT.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from search_insights import bounding, derive, noise
+from search_insights.counting import add_contributions
+from search_insights.duckdb_engine import DuckDbEngine
+from search_insights.engine import Contributions
+from search_insights.noise import Counts, Sigmas
+from search_insights.spec import WEEKDAYS, Spec
+from search_insights.spec_file import load_spec
+from search_insights.store import Store
+from search_insights.weeks import Week
+from tests.other_country import other_spec, plain_spec
+
+Patch = pytest.MonkeyPatch
+VARIABLE = "MUTANT"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A way to break the program, in words and in deed, and what catches it."""
+
+    words: str
+    put_in: Callable[[Patch], None]
+    caught_by: tuple[str, ...]
+
+
+def everywhere(monkeypatch: Patch, function: Callable[..., Any], instead: Callable[..., Any]) -> None:
+    """Replace a function in every module that has taken it by name: of the program, and of tests that call it."""
+    name = function.__name__
+    callers = ("search_insights", "tests.bounded", "tests.test_noise")
+    for module in [module for path, module in sys.modules.items() if path.startswith(callers)]:
+        if getattr(module, name, None) is function:
+            monkeypatch.setattr(module, name, instead)
+
+
+def _sql(monkeypatch: Patch, rule: str, instead: str) -> None:
+    """Change a rule in sql/bounding.sql."""
+    sql = bounding.bounding_sql()
+    if rule not in sql:
+        raise ValueError(f"sql/bounding.sql no longer says {rule!r}")
+    everywhere(monkeypatch, bounding.bounding_sql, lambda: sql.replace(rule, instead))
+
+
+def _x4_dropped(monkeypatch: Patch) -> None:
+    _sql(monkeypatch, "min(t.lot) FILTER (WHERE t.class = c.class) AS classed_lot", "max(t.lot) AS classed_lot")
+
+
+def _x1_dropped(monkeypatch: Patch) -> None:
+    _sql(monkeypatch, "FROM events\nGROUP BY user_id\n", "FROM events\nGROUP BY user_id, lot\n")
+
+
+def _x3_dropped(monkeypatch: Patch) -> None:
+    def groups(spec: Spec) -> tuple[tuple[str, str | None], ...]:
+        classed = spec.classed_levels
+        return tuple(
+            (level, c) for level in spec.level_names for c in (spec.class_names if level in classed else (None,))
+        )
+
+    def sigma(spec: Spec, level: str, size_class: str | None, category: str) -> float:
+        here = [s.value for s in spec.sigmas if s.level == level and s.category == category]
+        exact = [s.value for s in spec.sigmas if (s.level, s.size_class, s.category) == (level, size_class, category)]
+        return (exact or here)[0]
+
+    monkeypatch.setattr(Spec, "_check_sigmas", lambda spec: None)
+    monkeypatch.setattr(Spec, "reported_groups", property(groups))
+    monkeypatch.setattr(Spec, "sigma", sigma)
+
+
+def _x1_per_week(monkeypatch: Patch) -> None:
+    bound = DuckDbEngine.bound
+
+    def whole_week(engine: DuckDbEngine, day: Any, begin: Any, end: Any) -> Contributions:
+        week = Week(day, engine.spec.time_zone)
+        found = bound(
+            engine,
+            day,
+            *((begin, week.end) if WEEKDAYS[day.weekday()] == engine.spec.first_day_of_week else (begin, begin)),
+        )
+        return replace(found, events=max(1, found.events))
+
+    monkeypatch.setattr(DuckDbEngine, "bound", whole_week)
+
+
+def _noise(instead: Callable[[Counts, Sigmas], Counts]) -> Callable[[Patch], None]:
+    return lambda monkeypatch: everywhere(monkeypatch, noise.add_noise, instead)
+
+
+_add_noise = noise.add_noise
+
+
+# The sigmas of the coarsest level of every release that the tests speak of.
+_COARSEST = [
+    s.value for spec in (load_spec(), plain_spec(), other_spec()) for s in spec.sigmas if s.level == spec.level_names[0]
+]
+
+
+def _floats(counts: Counts, sigmas: Sigmas) -> Counts:
+    noisy: Counts = counts + np.random.default_rng().normal(0, sigmas)  # type: ignore[assignment]
+    return noisy
+
+
+def _seeded(counts: Counts, sigmas: Sigmas) -> Counts:
+    return counts + np.rint(np.random.default_rng(1).normal(0, sigmas)).astype(np.int64)
+
+
+def _renoised(monkeypatch: Patch) -> None:
+    commit = Store.commit_week
+
+    def commit_again(store: Store, week: Week, noisy: Counts, entry: Any) -> None:
+        for table in ("counts", "ledger"):
+            store.connection.execute(f"DELETE FROM {table} WHERE week = ?", [week.first_day])
+        commit(store, week, noisy, entry)
+
+    monkeypatch.setattr(Store, "holds", lambda store, week: False)
+    monkeypatch.setattr(Store, "_overlaps", lambda store, week: False)
+    monkeypatch.setattr(Store, "commit_week", commit_again)
+
+
+def _twice(monkeypatch: Patch) -> None:
+    def add(counts: Counts, cells: Any, names: Any, found: Contributions) -> None:
+        add_contributions(counts, cells, names, replace(found, user_days=2 * found.user_days))
+
+    everywhere(monkeypatch, add_contributions, add)
+
+
+def _total_of_raw_counts(monkeypatch: Patch) -> None:
+    """The total has a count and noise of its own, instead of being the sum of noisy states."""
+    with_total = derive.with_total
+
+    def raw(spec: Spec, regions: Any, counts: Any, variances: Any) -> Any:
+        sums, summed = with_total(spec, regions, counts, variances)
+        sums[:, 0] += _add_noise(np.zeros(sums[:, 0].size, dtype=np.int64), np.full(sums[:, 0].size, 40.0)).reshape(
+            sums[:, 0].shape
+        )
+        return sums, summed
+
+    everywhere(monkeypatch, derive.with_total, raw)
+
+
+_AUDIT = "tests/test_audit.py::test_the_promise_is_not_broken_and_nearly_reached"
+_BOUNDS = "tests/test_bounding.py::test_a_user_everywhere_at_once_counts_like_anyone"
+_SIGMAS = "tests/test_noise.py::test_each_kind_of_cell_gets_the_sigma_of_the_spec"
+
+MUTANTS = {
+    "x1_dropped": Mutant("X1 dropped: a user-day counts for each of its searches", _x1_dropped, (_BOUNDS, _AUDIT)),
+    "x1_per_week": Mutant("X1 applied per week instead of per day", _x1_per_week, (_AUDIT,)),
+    "x3_dropped": Mutant(
+        "X3 dropped: postal codes of small counties are counted",
+        _x3_dropped,
+        ("tests/test_coverage.py::test_x3_postal_codes_of_small_counties_are_not_reported",),
+    ),
+    "x4_dropped": Mutant("X4 dropped: counts of several size classes", _x4_dropped, (_BOUNDS,)),
+    "sensitivity_2": Mutant("sensitivity 2: a user-day counts twice", _twice, (_BOUNDS, _AUDIT)),
+    "small_sigma": Mutant(
+        "a sigma 10 % too small", _noise(lambda counts, sigmas: _add_noise(counts, 0.9 * sigmas)), (_SIGMAS, _AUDIT)
+    ),
+    "level_without_noise": Mutant(
+        "one level without noise",
+        _noise(lambda counts, sigmas: np.where(np.isin(sigmas, _COARSEST), counts, _add_noise(counts, sigmas))),
+        (_AUDIT,),
+    ),
+    "noise_on_non_empty": Mutant(
+        "noise only on non-empty cells",
+        _noise(lambda counts, sigmas: np.where(counts == 0, 0, _add_noise(counts, sigmas))),
+        (_AUDIT,),
+    ),
+    "seeded": Mutant(
+        "a seeded generator", _noise(_seeded), ("tests/test_noise.py::test_no_two_draws_are_alike", _AUDIT)
+    ),
+    "float_noise": Mutant(
+        "floating-point noise",
+        _noise(_floats),
+        ("tests/test_noise.py::test_noise_is_whole_numbers_added_to_the_count",),
+    ),
+    "renoised_week": Mutant(
+        "a week that is run again gets new noise",
+        _renoised,
+        ("tests/test_anonymize_command.py::test_running_again_changes_nothing_and_says_so", _AUDIT),
+    ),
+    "raw_total": Mutant(
+        "the country noised from raw counts instead of summed from noisy states",
+        _total_of_raw_counts,
+        ("tests/test_derive.py::test_the_total_is_the_sum_of_the_coarsest_level_only",),
+    ),
+}

@@ -1,0 +1,335 @@
+"""Faults of the machine and of others: full disks, stores that cannot be written, clocks, changing files, two at once.
+
+After each the store is whole, the message is one line, and running again when the fault is gone completes the work.
+"""
+
+import ctypes
+import os
+import resource
+import shutil
+import stat
+import struct
+import subprocess
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from search_insights.duckdb_engine import DuckDbEngine
+from search_insights.errors import StoreError
+from search_insights.journal import read_journal
+from search_insights.store import open_store
+from search_insights.verification import problems
+from tests.kill_cases import PUBLISH, WEEKS, anonymize_words, new_folder
+from tests.kills import Ended, digest, run_process
+from tests.logs import MONDAY, Publisher, Run, new_publisher, searches, write_log
+
+BACKUP = ("store", "backup", "--store", "store.db", "--out", "backup.db")
+
+
+def weeks_in(folder: Path) -> list[str]:
+    """Open a store, see that it is whole, and list its weeks; none if it is not there or empty."""
+    try:
+        with open_store(folder / "store.db") as store:
+            assert problems(store) == []
+            return [str(entry.week) for entry in store.entries()]
+    except StoreError as error:
+        if "no such store" in str(error) or "store is empty" in str(error):
+            return []
+        raise
+
+
+def assert_one_line(ended: Ended) -> None:
+    assert ended.code == 2, ended.text
+    lines = [line for line in ended.text.splitlines() if not line.startswith(("[", "week "))]
+    assert len(lines) == 1, ended.text
+    assert lines[0].startswith("search-insights: ")
+    assert "fault of the program" not in lines[0]
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Path:
+    """A publisher of Qazaria who has committed and published one week, and has the log of the next."""
+    folder = new_folder(tmp_path / "work", *WEEKS[:2])
+    for words in (anonymize_words(WEEKS[0]), PUBLISH):
+        assert run_process(words, folder).code == 0
+    return folder
+
+
+# A full disk
+
+
+def largest_file(size: int) -> None:
+    """Let no file grow over a size; the system then fails writes as on a full disk."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+@pytest.mark.parametrize("size", [0, 100, 4_000, 40_000, 270_000, 600_000, 1_100_000])
+def test_a_disk_that_is_full_while_a_store_is_made_spends_nothing_twice(tmp_path: Path, size: int) -> None:
+    """Wherever room runs out, there is one line, or the week is there; afterwards the run completes it."""
+    folder = new_folder(tmp_path / "work", WEEKS[0])
+    full = run_process(anonymize_words(WEEKS[0]), folder, setup=partial(largest_file, size))
+    if full.code:
+        assert full.code == 2 or size < 200  # then the message itself has no room
+    noise = read_journal(folder / "store.db")
+    weeks_in(folder)
+    assert run_process(anonymize_words(WEEKS[0]), folder).code == 0
+    assert weeks_in(folder) == [str(WEEKS[0])]
+    assert noise in ({}, read_journal(folder / "store.db"))
+
+
+@pytest.mark.parametrize("words", [anonymize_words(WEEKS[1]), PUBLISH, BACKUP], ids=["anonymize", "publish", "backup"])
+@pytest.mark.parametrize("room", [300, 20_000])
+def test_a_disk_that_is_full_changes_nothing(one: Path, words: tuple[str, ...], room: int) -> None:
+    """The store and the dataset are as they were, there is one line and no half file; with room, the work is done."""
+    if words == PUBLISH:
+        assert run_process(anonymize_words(WEEKS[1]), one).code == 0
+    weeks, dataset, names = weeks_in(one), digest(one / "dataset"), {path.name for path in one.iterdir()}
+    ended = run_process(words, one, setup=partial(largest_file, room))
+    if ended.code or words != anonymize_words(WEEKS[1]):  # a week may still have room in the log of changes
+        assert_one_line(ended)
+        assert weeks_in(one) == weeks
+        assert {path.name for path in one.iterdir()} - {"store.db.wal"} == names
+    assert digest(one / "dataset") == dataset
+    assert run_process(words, one).code == 0
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[None]:
+    """Put a file system of so few bytes there, where the system lets us."""
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("this user may not mount a small disk")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def test_a_small_disk_that_fills_up_is_told_and_can_be_used_again(one: Path, tmp_path: Path) -> None:
+    """On a real file system without room: every command ends in one line, and works when there is room again."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    with small_disk(disk, "6m"):
+        shutil.copytree(one, disk / "work")
+        folder = disk / "work"
+        filler = disk / "filler"
+        with suppress(OSError):  # until there is no space left
+            filler.write_bytes(bytes(6 << 20))
+        for words in (anonymize_words(WEEKS[1]), BACKUP):
+            ended = run_process(words, tmp_path, setup=partial(be_in, folder))
+            assert_one_line(ended)
+            assert weeks_in(folder) == [str(WEEKS[0])]
+        filler.unlink()
+        for words in (anonymize_words(WEEKS[1]), PUBLISH, BACKUP):
+            assert run_process(words, tmp_path, setup=partial(be_in, folder)).code == 0
+        assert weeks_in(folder) == [str(week) for week in WEEKS[:2]]
+
+
+def be_in(folder: Path) -> None:
+    """Work in another folder than the one for output and temporary files."""
+    os.chdir(folder)
+
+
+# A store that cannot be written
+
+
+def be_like_others() -> None:
+    """Give up the superuser's rights (capset), who may otherwise write what nobody may."""
+    if os.geteuid() == 0:
+        header, none = struct.pack("Ii", 0x20080522, 0), bytes(24)
+        if ctypes.CDLL(None).capset(header, none):
+            raise OSError("capset")
+
+
+@pytest.fixture
+def read_only(one: Path) -> Iterator[Path]:
+    """The same with a store that may not be written."""
+    (one / "store.db").chmod(0o400)
+    yield one
+    one.chmod(0o700)
+
+
+def test_a_read_only_store_is_told_in_one_line(read_only: Path) -> None:
+    """Nothing is noised that cannot be kept."""
+    ended = run_process(anonymize_words(WEEKS[1]), read_only, setup=be_like_others)
+    assert_one_line(ended)
+    assert "store.db: the store may not be opened by this user" in ended.text
+    assert weeks_in(read_only) == [str(WEEKS[0])]
+
+
+def test_a_read_only_store_can_be_read(read_only: Path) -> None:
+    """Its ledger is shown, its dataset published, a backup made."""
+    for words in (("ledger", "--store", "store.db", "--verify"), PUBLISH, BACKUP):
+        ended = run_process(words, read_only, setup=be_like_others)
+        assert ended.code == 0, ended.text
+
+
+@pytest.mark.parametrize("words", [anonymize_words(WEEKS[1]), PUBLISH, BACKUP], ids=["anonymize", "publish", "backup"])
+def test_a_read_only_folder_is_told_in_one_line(read_only: Path, words: tuple[str, ...]) -> None:
+    """The store's folder, where the journal, the dataset and the backup would go."""
+    (read_only / "store.db").chmod(0o600)
+    (read_only / "store.db.journal").unlink()
+    (read_only / "tmp").chmod(0o700)
+    before = digest(read_only)
+    ended = run_process(words, read_only, setup=in_a_read_only_folder)
+    assert_one_line(ended)
+    read_only.chmod(0o700)
+    assert digest(read_only) == before
+
+
+def in_a_read_only_folder() -> None:
+    """Let nothing be made in the working folder."""
+    Path.cwd().chmod(0o500)
+    be_like_others()
+
+
+def test_output_that_cannot_be_written_is_told_in_one_line(one: Path) -> None:
+    """Standard output on a full disk: one line, not a traceback, and not success."""
+    ended = run_process(("ledger", "--store", "store.db"), one, setup=to_a_full_disk)
+    assert ended.code == 2
+    assert ended.text == "search-insights: output: No space left on device\n"
+
+
+def to_a_full_disk() -> None:
+    """Send standard output where there is never room."""
+    if not Path("/dev/full").exists():
+        os._exit(2)
+    os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+
+
+# Clocks
+
+
+@pytest.fixture
+def publisher(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Publisher:
+    """A publisher with the little country and an empty folder."""
+    return new_publisher(tmp_path, run, monkeypatch)
+
+
+def clock(moments: list[datetime]) -> type[datetime]:
+    """A clock that shows these times one after the other, and then stops."""
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> "datetime":  # type: ignore[override]
+            return moments.pop(0) if len(moments) > 1 else moments[0]
+
+    return Clock
+
+
+@pytest.mark.parametrize("year", [1970, 2020])
+def test_a_clock_that_is_behind_spends_nothing(
+    publisher: Publisher, monkeypatch: pytest.MonkeyPatch, year: int
+) -> None:
+    """A week that is not over by the clock is refused, whatever the log holds."""
+    monkeypatch.setattr("search_insights.anonymization.datetime", clock([datetime(year, 1, 1, tzinfo=UTC)]))
+    code, _, err = publisher.anonymize(publisher.log())
+    assert code == 2
+    assert f"week {MONDAY} is not over" in err
+    assert not publisher.store.exists()
+
+
+def test_a_clock_that_jumps_back_during_a_run_does_no_harm(
+    publisher: Publisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ledger tells the time that it was told; nothing depends on its order."""
+    moments = [datetime(2099, 1, 1, tzinfo=UTC), datetime(1999, 1, 1, tzinfo=UTC)]
+    monkeypatch.setattr("search_insights.anonymization.datetime", clock(moments))
+    assert publisher.anonymize(publisher.log())[0] == 0
+    assert [entry.committed_at for entry in publisher.ledger()] == ["1999-01-01T00:00:00+00:00"]
+    monkeypatch.undo()
+    assert publisher.anonymize(publisher.log())[1].startswith(f"week {MONDAY}: is in the store already")
+
+
+# Files that change
+
+
+def touch(path: Path) -> None:
+    """Write the same again: whoever does may write more."""
+    os.utime(path, ns=(1, 1))
+
+
+def append(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b"later,2021-03-08T20:00:00Z,94103,A1\n")
+
+
+def exchange(path: Path) -> None:
+    write_log(path.with_name("new.csv"), searches(category="'A2'")).rename(path)
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("change", [touch, append, exchange, empty, Path.unlink])
+@pytest.mark.parametrize("day", [0, 3, 6])
+def test_a_log_that_changes_while_it_is_read_is_refused(
+    publisher: Publisher, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None], day: int
+) -> None:
+    """A week is noised once, so a file that is still being written, replaced or taken away spends nothing."""
+    log, bound, days = publisher.log(name="log.csv"), DuckDbEngine.bound, iter(range(99))
+
+    def change_on_a_day(engine, *arguments):  # type: ignore[no-untyped-def]
+        found = bound(engine, *arguments)
+        if next(days) == day:
+            change(log)
+        return found
+
+    monkeypatch.setattr(DuckDbEngine, "bound", change_on_a_day)
+    code, out, err = publisher.anonymize(log)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "fault of the program" not in err
+    assert not publisher.store.exists()
+
+
+# Two at once
+
+
+def at_once(folder: Path, *commands: tuple[str, ...]) -> list[Ended]:
+    """Run commands at the same time."""
+    with ThreadPoolExecutor(len(commands)) as pool:
+        return list(pool.map(lambda words: run_process(words, folder), commands))
+
+
+def test_two_processes_noise_a_week_once(tmp_path: Path) -> None:
+    """One of them does it; the others wait for their turn in one line, or find it done."""
+    folder = new_folder(tmp_path / "work", WEEKS[0])
+    ended = at_once(folder, *[anonymize_words(WEEKS[0])] * 4)
+    assert sum("committed to" in e.text for e in ended) == 1
+    for other in ended:
+        if "committed to" not in other.text:
+            assert "another process is using this store" in other.text or "is in the store already" in other.text
+    assert weeks_in(folder) == [str(WEEKS[0])]
+    assert list((folder / "tmp").iterdir()) == []
+
+
+def test_two_processes_publish_the_same_dataset(one: Path) -> None:
+    """Whoever is last, the dataset is whole, and nothing is left beside it."""
+    assert run_process(anonymize_words(WEEKS[1]), one).code == 0
+    names = {path.name for path in one.iterdir()}
+    ended = at_once(one, PUBLISH, PUBLISH, PUBLISH)
+    assert any(e.code == 0 for e in ended)
+    assert all(e.code in (0, 2) for e in ended)
+    assert {path.name for path in one.iterdir()} == names
+    alone = digest(one / "dataset")
+    assert run_process(PUBLISH, one).code == 0
+    assert digest(one / "dataset") == alone
+
+
+# What others may see
+
+
+def test_everything_beside_the_dataset_is_for_its_owner_only(one: Path) -> None:
+    """Store, journal and backup are 0600 whatever the mask; the dataset is for all."""
+    assert run_process(BACKUP, one, setup=partial(os.umask, 0)).code == 0  # type: ignore[arg-type]
+    for name in ("store.db", "store.db.journal", "backup.db"):
+        assert stat.S_IMODE((one / name).stat().st_mode) == 0o600
+    assert stat.S_IMODE((one / "dataset").stat().st_mode) == 0o755

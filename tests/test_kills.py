@@ -1,0 +1,164 @@
+"""Killed at any moment, the program loses nothing, spends nothing twice and lets nothing out.
+
+These are the quick versions; `python -m tools.evidence_reliability kills moments` kills at every line.
+"""
+
+import inspect
+import os
+import signal
+import stat
+from pathlib import Path
+
+import pytest
+
+from search_insights.replace_folder import replacing
+from search_insights.store import Store, open_store
+from search_insights.working_folder import working_folder
+from tests.kill_cases import WEEKS, anonymize_words, cases, new_folder
+from tests.kills import Case, Tally, check, random_moments, run_process, steps_of
+from tests.soak import soak
+
+NAMES = ["anonymize, first", "anonymize, later", "publish, first", "publish, again", "store backup", "store restore"]
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
+    """What stands there before each command."""
+    return {case.name: case for case in cases(tmp_path_factory.mktemp("cases"))}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_kill_at_a_step_leaves_all_or_nothing(prepared: dict[str, Case], name: str) -> None:
+    """Before lines spread over the whole run: the promises of `tests/kills.py` hold."""
+    case, tally = prepared[name], Tally()
+    steps = steps_of(case, most=1)
+    for step in steps[3 :: len(steps) // 3]:
+        check(case, tally, at=step)
+    assert tally.killed >= 3
+    assert tally.ended == 0
+
+
+def test_a_kill_around_the_commit_leaves_all_or_nothing(prepared: dict[str, Case]) -> None:
+    """Before each line of the transaction and of what writes the journal."""
+    case, tally = prepared["anonymize, later"], Tally()
+    around = [step for step in steps_of(case, most=1) if step[0] == "store.py" and step[1] in lines_of_commit()]
+    assert len(around) > 5
+    for step in around:
+        check(case, tally, at=step)
+    assert tally.killed == len(around)
+
+
+def lines_of_commit() -> range:
+    """Number the lines of the function that makes a week final."""
+    lines, first = inspect.getsourcelines(Store.commit_week)
+    return range(first, first + len(lines))
+
+
+@pytest.mark.parametrize("name", ["anonymize, later", "publish, again"])
+def test_a_kill_at_a_random_moment_leaves_all_or_nothing(prepared: dict[str, Case], name: str) -> None:
+    """Wherever the process happens to be, in the database's own code too."""
+    case, tally = prepared[name], Tally()
+    for moment in random_moments(case, 3, seed=7):
+        check(case, tally, after=moment)
+    assert tally.killed + tally.ended == 3
+
+
+def test_names_of_all_cases_are_tested(prepared: dict[str, Case]) -> None:
+    """A case that is added is killed here too."""
+    assert list(prepared) == NAMES
+
+
+# What a killed process leaves
+
+
+@pytest.mark.parametrize("send", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_run_cleanly(tmp_path: Path, send: int) -> None:
+    """Ctrl-C and a request to end: nothing is spent, no private file is left, and the next run does the work."""
+    folder = new_folder(tmp_path / "work", WEEKS[0])
+    ended = run_process(anonymize_words(WEEKS[0]), folder, setup=interrupt if send == signal.SIGINT else terminate)
+    assert ended.code == 128 + send
+    assert "Traceback" not in ended.text
+    assert not (folder / "store.db").exists()
+    assert list((folder / "tmp").iterdir()) == []
+    assert run_process(anonymize_words(WEEKS[0]), folder).code == 0
+
+
+def interrupt() -> None:
+    """Press Ctrl-C when the third day is counted."""
+    _send_on_the_third_day(signal.SIGINT)
+
+
+def terminate() -> None:
+    """Be asked to end when the third day is counted, as the installed program would take it."""
+    from search_insights.cli import _end
+
+    signal.signal(signal.SIGTERM, _end)
+    _send_on_the_third_day(signal.SIGTERM)
+
+
+def _send_on_the_third_day(number: int) -> None:
+    from search_insights.duckdb_engine import DuckDbEngine
+
+    count, days = DuckDbEngine.bound, iter(range(9))
+
+    def bound(engine, day, begin, end):  # type: ignore[no-untyped-def]
+        if next(days) == 2:
+            os.kill(os.getpid(), number)
+        return count(engine, day, begin, end)
+
+    DuckDbEngine.bound = bound  # type: ignore[method-assign]
+
+
+@pytest.fixture
+def left(tmp_path: Path) -> Path:
+    """A folder with the leftovers of a killed process, of a living one and of somebody else's program."""
+    (tmp_path / "work-abandon1").mkdir()
+    (tmp_path / "work-abandon1" / "private").write_text("spilled")
+    (tmp_path / "work-abandon1-not").mkdir()
+    (tmp_path / "other-abandon1").mkdir()
+    (tmp_path / "work-linkedxx").symlink_to(tmp_path / "other-abandon1")
+    return tmp_path
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next(left: Path) -> None:
+    """Private data does not lie in the temporary folder for longer than that; what is not its own is left alone."""
+    with working_folder(left, "work-") as mine:
+        assert stat.S_IMODE(mine.stat().st_mode) == 0o700
+        assert {path.name for path in left.iterdir()} == {
+            *("work-abandon1-not", "other-abandon1", "work-linkedxx"),
+            mine.name,
+        }
+    assert not mine.exists()
+
+
+def test_what_a_living_process_works_in_is_left_alone(tmp_path: Path) -> None:
+    """Two runs at once do not remove each other's folders."""
+    with working_folder(tmp_path, "work-") as one, working_folder(tmp_path, "work-") as other:
+        assert one.is_dir()
+        assert other.is_dir()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dataset_that_was_moved_aside_comes_back(tmp_path: Path) -> None:
+    """Where names cannot be exchanged in one step, a kill between the two renames is undone by the next run."""
+    (tmp_path / ".out.draft-abcdefgh.old").mkdir()
+    (tmp_path / ".out.draft-abcdefgh.old" / "data").write_text("published")
+
+    def fail() -> None:
+        with replacing(tmp_path / "out"):
+            assert (tmp_path / "out" / "data").read_text() == "published"
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_many_crashes_do_not_add_up(tmp_path: Path) -> None:
+    """A soak: week after week with a kill in between, and in the end the dataset of a run that nobody disturbed."""
+    result = soak(tmp_path, weeks=3, seed=3)
+    assert result.kills >= 2
+    assert result.differs == []
+    assert result.leftovers == []
+    with open_store(tmp_path / "disturbed" / "store.db") as store:
+        assert len(store.entries()) == 3

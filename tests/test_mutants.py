@@ -1,0 +1,44 @@
+"""Broken variants of the program are caught: the tests that guard a rule fail when the rule is left out."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.mutants import MUTANTS, VARIABLE
+
+ROOT = Path(__file__).parents[1]
+TABLE = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_broken_variant_is_caught(name: str) -> None:
+    """Each test that is said to catch a variant fails on it, on its own."""
+    tests = MUTANTS[name].caught_by
+    command = [sys.executable, "-m", "pytest", "-q", "-rf", "-p", "no:cacheprovider", *tests]
+    done = subprocess.run(
+        command, cwd=ROOT, env=os.environ | {VARIABLE: name}, capture_output=True, text=True, timeout=300, check=False
+    )
+    failed = set(re.findall(r"^FAILED (\S+)", done.stdout, re.MULTILINE))
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert failed == set(tests)
+
+
+def test_the_docs_list_every_variant_and_what_catches_it() -> None:
+    """The table in docs/privacy.md has a row for each variant, with each of its tests, and no other rows."""
+    rows = dict(re.findall(r"^\| ([^|]+?) \| (.*?) \|$", TABLE.split("## Broken variants")[1].split("##")[0], re.M))
+    named = {words: set(re.findall(r"`(test_\w+)`", cell)) for words, cell in rows.items() if "`" in cell}
+    assert named == {m.words: {test.split("::")[1] for test in m.caught_by} for m in MUTANTS.values()}
+
+
+def test_every_test_that_the_docs_name_exists() -> None:
+    """docs/privacy.md points at tests; each of them is there."""
+    defined = {
+        name
+        for path in (ROOT / "tests").glob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert set(re.findall(r"`(test_\w+)`", TABLE)) <= defined

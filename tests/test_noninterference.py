@@ -1,0 +1,98 @@
+"""Nothing but the noisy counts crosses from the log to the outside.
+
+Noise is replaced by fixed numbers, whatever the counts are: then two very different logs must leave the same store and
+the same dataset, byte for byte. Whatever differed would be something that the log told without noise: the existence of
+a cell, the order of rows, the size of a file, a bound, a name.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from search_insights.noise import Counts, Sigmas, add_noise
+from search_insights.spec import Spec
+from search_insights.spec_file import spec_toml
+from tests.logs import MONDAY, Publisher, Run, little_geography, new_publisher, searches
+from tests.mutants import everywhere
+
+BUSY = searches(user_id="i % 50", category="['A1', 'A2', 'A3'][(i % 3) + 1]", rows=9_000)
+SPARSE = searches(region="'US-AL'", category="NULL", rows=7)
+
+
+def fixed_noise(counts: Counts, sigmas: Sigmas) -> Counts:
+    """Give numbers that depend on the place of a cell only, large enough to be published."""
+    place = np.arange(counts.size, dtype=np.int64)
+    return place % 7 + np.resize(np.array([80_000, 3_600, 2_800, 3_200], dtype=np.int64), counts.size)
+
+
+@pytest.fixture
+def published(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> dict[str, Publisher]:
+    """Two publishers with logs that have little in common."""
+    everywhere(monkeypatch, add_noise, fixed_noise)
+    publishers = {}
+    for name, query in (("busy", BUSY), ("sparse", SPARSE)):
+        folder = tmp_path / name
+        folder.mkdir()
+        publisher = replace(new_publisher(folder, run, monkeypatch), geography=little_geography(tmp_path))
+        assert publisher.anonymize(publisher.log(query))[0] == 0
+        assert run("publish", "--store", publisher.store, "--out", folder / "dataset")[0] == 0
+        publishers[name] = publisher
+    return publishers
+
+
+def _files(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def _tables(store: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Read all that a store holds, but for when it was written."""
+    with duckdb.connect(store, read_only=True) as connection:
+        names = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        clocks = "SELECT column_name FROM duckdb_columns() WHERE table_name = ? AND column_name SIMILAR TO '.*_at'"
+        found = {}
+        for name in names:
+            leave_out = [column for (column,) in connection.execute(clocks, [name]).fetchall()]
+            columns = f"* EXCLUDE ({', '.join(leave_out)})" if leave_out else "*"
+            found[name] = connection.execute(f"SELECT {columns} FROM {name} ORDER BY ALL").fetchall()
+        return found
+
+
+def test_the_store_depends_on_the_log_through_noisy_counts_only(published: dict[str, Publisher]) -> None:
+    """With the same noisy counts, two different logs leave the same tables: no bound, size or name of theirs."""
+    busy, sparse = (_tables(publisher.store) for publisher in published.values())
+    assert busy["counts"]
+    assert busy == sparse
+
+
+def test_the_dataset_depends_on_the_log_through_noisy_counts_only(published: dict[str, Publisher]) -> None:
+    """With the same noisy counts, two different logs publish the same files: rows, order, sizes, statements."""
+    clock = {"privacy.json", "PRIVACY.md", "datapackage.json"}  # these say when a week was committed
+    busy, sparse = (_files(publisher.folder / "dataset") for publisher in published.values())
+    assert busy.keys() == sparse.keys()
+    assert {name: busy[name] for name in busy if name not in clock} == {
+        name: sparse[name] for name in sparse if name not in clock
+    }
+
+
+def test_privacy_checks_survive_python_dash_o(paper: Spec, tmp_path: Path) -> None:
+    """`python -O` removes asserts; a spec that promises too much is still refused before anything is read."""
+    text = spec_toml(paper).replace("epsilon = 2.19", "epsilon = 1.0")
+    (tmp_path / "boast.toml").write_text(text, encoding="utf-8")
+    program = "import sys; from search_insights.cli import main; sys.exit(main())"
+    command = [sys.executable, "-O", "-c", program, "anonymize", "none.parquet", "--week", MONDAY]
+    options = ["--store", str(tmp_path / "store.db"), "--spec", str(tmp_path / "boast.toml")]
+    done = subprocess.run([*command, *options], env=os.environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "promises epsilon 1 at delta" in done.stderr
+    assert not (tmp_path / "store.db").exists()
