@@ -127,6 +127,7 @@ def measure(weeks: int, rounds: int) -> dict[str, Any]:
                 views.append(first_view(browser, page))
                 plains.append(reference(browser, plain))
             rounds_of_steps = [week_steps(browser, page, weeks) for _ in range(rounds)]
+        published = sum(path.stat().st_size for path in (folder / "dataset").iterdir())
         page_files = [p for p in site.folder.iterdir() if p.suffix in (".js", ".css", ".html", ".svg")]
         sources = sum(path.stat().st_size for path in page_files)
         packed = sum(len(gzip.compress(path.read_bytes())) for path in page_files)
@@ -137,6 +138,7 @@ def measure(weeks: int, rounds: int) -> dict[str, Any]:
         "build_s": round(built, 1),
         "site_megabytes": round(site.bytes / 1e6, 1),
         "site_files": site.files,
+        "dataset_megabytes": round(published / 1e6, 1),
         "page_kilobytes_unpacked": round(sources / 1e3, 1),
         "page_kilobytes_packed": round(packed / 1e3, 1),
         "first_view_kilobytes": round(max(view["kilobytes"] for view in views), 1),

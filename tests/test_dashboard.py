@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import re
 import shutil
 import socket
 import threading
@@ -31,6 +32,7 @@ from tests.other_country import other_geography, other_spec_file
 
 # A commune that has no value in any week, and is known only from the rows of its parishes.
 MADE_UP = 'region/Qazaria/North, "Upper" Province/नमस्ते नगर/a\\b'
+SITE = Path(search_insights.__file__).parent / "site"
 TRENDS = 3
 PARTS = 3
 
@@ -145,7 +147,7 @@ def test_regions_say_why_they_are_not_reported(us_site: Path, us_coverage: Cover
         marked |= {i: index["reasons"][why - 1] for i, why in zip(columns["id"], columns["why"], strict=True) if why}
     assert set(marked) == {place for place, standing in us_coverage.standings.items() if not standing.reported}
     assert len(index["reasons"]) == 2
-    assert any("99,999 people" in reason for reason in index["reasons"])
+    assert any("100,000 people" in reason for reason in index["reasons"])
     assert any("3 km²" in reason for reason in index["reasons"])
 
 
@@ -198,7 +200,7 @@ def test_a_given_geography_and_spec_tell_of_regions_without_any_value(
     index, columns = unpacked(data / "index.json.gz"), unpacked(data / "regions.json.gz")
     why = {i: index["reasons"][w - 1] for i, w in zip(columns["id"], columns["why"], strict=True) if w}
     assert why["qz/s/p07"] == "its land area is under 0.5 km²"
-    assert "9,999 people" in why["qz/s/p05"]
+    assert "10,000 people" in why["qz/s/p05"]
     assert "qz/m/0112" in columns["id"]
     assert "qz/m/0112" not in why
 
@@ -224,13 +226,24 @@ def test_outlines_of_another_country_make_a_map(other_data: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{}", '{"type": "Topology", "objects": {"a": {"geometries": [{"type": "Polygon", "arcs": []}]}}}']
+    ("geometry", "arcs"),
+    [
+        ({"type": "Polygon", "arcs": [[0]]}, [[[0, 0], [1, 1]]]),  # whose is it?
+        ({"type": "Polygon", "id": "qz/p/01", "arcs": [[5]]}, [[[0, 0], [1, 1]]]),  # no such line
+        ({"type": "Polygon", "id": "qz/p/01", "arcs": [[0]]}, [[["a", "b"]]]),  # no numbers
+        ({"type": "Point", "id": "qz/p/01", "coordinates": [0, 0]}, []),  # no outline
+    ],
 )
-def test_a_file_that_holds_no_outlines_is_refused(other_data: Path, tmp_path: Path, text: str) -> None:
-    """Shapes without place_ids could not be coloured."""
-    (tmp_path / "shapes.json").write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match="TopoJSON"):
-        dashboard([other_data], tmp_path / "site", shapes=[tmp_path / "shapes.json"])
+def test_a_file_without_sound_outlines_is_refused(
+    other_data: Path, tmp_path: Path, run: Run, geometry: dict[str, Any], arcs: list[Any]
+) -> None:
+    """One line, and no site: shapes that cannot be drawn or coloured are no shapes."""
+    topology = {"type": "Topology", "objects": {"p": {"geometries": [geometry]}}, "arcs": arcs}
+    (tmp_path / "shapes.json").write_text(json.dumps(topology), encoding="utf-8")
+    for name in ("shapes.json", "nothing.json", "."):
+        code, _, err = run("dashboard", other_data, "--out", tmp_path / "site", "--shapes", tmp_path / name)
+        assert (code, err.count("\n"), "TopoJSON" in err) == (2, 1, True)
+    assert not (tmp_path / "site").exists()
 
 
 # The shapes
@@ -288,6 +301,40 @@ def test_postal_codes_lie_in_or_near_their_county(us_site: Path) -> None:
         point = np.array(finer["point"][finer["id"].index(zip_id)])
         assert (points.min(axis=0) <= point).all()
         assert (point <= points.max(axis=0)).all()
+
+
+# The page's own code
+
+
+@pytest.mark.parametrize("script", sorted(SITE.glob("*.js")), ids=lambda path: path.name)
+def test_every_script_is_small_and_says_what_it_is_for(script: Path) -> None:
+    """As with the modules of the package: one idea, named in the first line, and small enough to read."""
+    lines = script.read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("// ")
+    assert len(lines) <= 400
+
+
+@pytest.mark.parametrize("word", ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "http://"])
+def test_no_script_can_turn_a_name_into_markup(word: str) -> None:
+    """Text is set as text; the one address is the name of SVG."""
+    for script in SITE.glob("*.js"):
+        assert word not in script.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+
+
+def test_the_page_has_nothing_inline_and_names_no_other_host() -> None:
+    """So that the policy can forbid both."""
+    page = (SITE / "index.html").read_text(encoding="utf-8")
+    assert "default-src 'none'; script-src 'self'; style-src 'self'" in page
+    assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)", page)
+    assert not re.search(r"(src|href)=\"(https?:)?//", page)
+
+
+def test_the_page_asks_for_all_its_scripts_at_once() -> None:
+    """Scripts that ask for scripts one after the other make a slow network slower."""
+    page = (SITE / "index.html").read_text(encoding="utf-8")
+    assert sorted(re.findall(r'(?:modulepreload" href|module" src)="([^"]+)"', page)) == sorted(
+        path.name for path in SITE.glob("*.js")
+    )
 
 
 # Building

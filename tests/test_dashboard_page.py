@@ -189,7 +189,9 @@ def test_a_region_without_a_value_is_hatched_and_says_why(us: OPEN) -> None:
     visitor = us("?region=geoId/06003")  # Alpine County: 1,101 people
     expect(visitor.page.locator("#note")).to_contain_text("Not enough data")
     visitor.open("?region=zip/96120")  # in it
-    expect(visitor.page.locator("#note")).to_contain_text("Not reported: a postal code in a county with at most 99,999")
+    expect(visitor.page.locator("#note")).to_contain_text(
+        "Not reported: a postal code in a county with fewer than 100,000"
+    )
 
 
 def test_gaps_and_zeros_look_different(browser: Browser, zero_site: Path) -> None:
@@ -258,6 +260,20 @@ def test_the_charts_read_out_the_week_under_the_pointer(us: OPEN) -> None:
     visitor.shown(week=FIRST)
 
 
+def test_a_grey_line_says_whose_it_is(us: OPEN) -> None:
+    """Pointed at, a child's line stands out and is named with its value."""
+    page = us("?by=state").page
+    chart = page.locator("#charts svg[role=img]").first
+    box = chart.bounding_box()
+    assert box is not None
+    named = page.locator(".hover-week").first
+    for y in range(10, int(box["height"]) - 30, 4):  # some line passes here
+        chart.hover(position={"x": box["width"] - 18, "y": y})
+        if re.search(r"\w+ \d+\.\d", named.inner_text() if named.is_visible() else ""):
+            return
+    pytest.fail("no line was named")
+
+
 # Finding
 
 
@@ -269,6 +285,7 @@ def test_the_charts_read_out_the_week_under_the_pointer(us: OPEN) -> None:
         ("dona ana", "Doña Ana County", "geoId/35013"),
         ("US-CA", "California", CALIFORNIA),
         ("san francisco county", "San Francisco County", SAN_FRANCISCO),
+        ("washington county oregon", "Washington County", "geoId/41067"),
     ],
 )
 def test_one_box_finds_every_region_by_name_or_code(us: OPEN, typed: str, choice: str, region: str) -> None:
@@ -314,6 +331,8 @@ def test_back_and_forward_work(us: OPEN) -> None:
     visitor.shown("geoId/48")
     page.get_by_text("Vaccination intent", exact=True).first.click()
     visitor.shown("geoId/48", "vaccination_intent")
+    page.get_by_role("button", name="Previous week").click()  # leaves no trail
+    visitor.shown(week="2021-03-01")
     page.go_back()
     visitor.shown("geoId/48", "covid19_vaccination")
     page.go_back()
@@ -558,14 +577,14 @@ def test_a_country_without_shapes_works_with_lists_tables_and_series(us: OPEN) -
     visitor = us(f"?dataset={QAZARIA}")
     page = visitor.page
     for name, region in (
-        ("=SUM(A1)", "qz/p/03"),
+        ("A1=SUM(A1)", "qz/p/03"),
         ("Ω & Σ", "qz/c/032"),
         ("'Eua'", "qz/m/0321"),
         ("Šiauliai", "qz/s/p11"),
     ):
         page.locator("#table").get_by_role("button", name=name, exact=True).click()
         visitor.shown(region)
-    expect(page.locator("#crumbs")).to_contain_text("Qazaria=SUM(A1)Ω & Σ'Eua'")
+    expect(page.locator("#crumbs")).to_contain_text("QazariaA1=SUM(A1)Ω & Σ'Eua'")
     page.locator("#search").fill("siauliai")
     expect(options(page).first).to_contain_text("Šiauliai")
 

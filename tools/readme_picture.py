@@ -9,12 +9,12 @@ from pathlib import Path
 from tests.browser import running_browser, served, visit
 
 VIEW = "?week=2021-03-08"
-FLORIDA = (0.83, 0.79)  # where a county of it lies on the map, whose tooltip is shown
+FLORIDA = (0.83, 0.8)  # where a county of it lies on the map, whose tooltip is shown
 
 
 def main(site: str = "demo/site", picture: str = "docs/images/dashboard.png") -> None:
     """Open the site, point at a county, and keep what is seen."""
-    size = {"width": 1180, "height": 850}
+    size = {"width": 1140, "height": 790}
     with running_browser() as browser, served(Path(site)) as address, visit(browser, address, viewport=size) as visitor:
         page = visitor.open(VIEW)
         page.wait_for_selector("#map[data-painted]")

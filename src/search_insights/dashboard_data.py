@@ -16,6 +16,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ class View:
     table: Table
     shapes: Shapes | None
 
-    @property
+    @cached_property
     def core(self) -> int:
         """How many regions are loaded at once: whole levels, the coarsest at least."""
         sizes = list(accumulate(self._count(level) for level in self.places.geography.levels))
@@ -53,7 +54,7 @@ class View:
     def _count(self, level: str) -> int:
         return sum(region.level == level for region in self.places.regions)
 
-    @property
+    @cached_property
     def parents(self) -> npt.NDArray[np.int32]:
         """The number of each region's parent; -1 for the country."""
         number = {region.place_id: i for i, region in enumerate(self.places.regions)}

@@ -6,7 +6,7 @@ is not reported at all, or is reported and had not enough data. Both are public 
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from search_insights.coverage import Coverage
 from search_insights.dashboard_dataset import Dataset, distinct_places
@@ -17,14 +17,10 @@ from search_insights.spec import Spec
 
 @dataclass(frozen=True)
 class Places:
-    """The regions in the order of their numbers, and why those that are not reported are not.
-
-    `complete` says that regions without any value are known too. `not_reported` is None where no spec tells.
-    """
+    """The regions in the order of their numbers, and why those that are not reported are not, if a spec tells."""
 
     geography: Geography
-    complete: bool
-    not_reported: dict[str, str] | None = field(default=None)
+    not_reported: dict[str, str] | None = None
 
     @property
     def regions(self) -> tuple[Region, ...]:
@@ -43,13 +39,13 @@ def find_places(dataset: Dataset, geographies: Sequence[Geography], specs: Seque
             continue
         strangers = sorted(ids - geography.by_place_id.keys())
         if not strangers:
-            return Places(geography, True, _not_reported(dataset, geography, specs))
+            return Places(geography, _not_reported(dataset, geography, specs))
         if geography is not packaged:
             raise InputError(
                 f"{geography.source}: has no region {strangers[0]!r}, which {dataset.folder} has; "
                 "give the geography that the dataset was made with"
             )
-    return Places(grow_geography(_regions_of_rows(dataset, rows), str(dataset.folder)), False)
+    return Places(grow_geography(_regions_of_rows(dataset, rows), str(dataset.folder)))
 
 
 def _not_reported(dataset: Dataset, geography: Geography, specs: Sequence[Spec]) -> dict[str, str] | None:
@@ -67,9 +63,10 @@ def _why(coverage: Coverage, region: Region) -> str:
     spec, standing = coverage.spec, coverage.standings[region.place_id]
     if region.level in spec.level_names and (region.level, standing.size_class) not in spec.reported_groups:
         size = next(c for c in spec.size_classes if c.name == standing.size_class)
-        people = f"with at most {size.max_population:,} people" if size.max_population else f"of size {size.name}"
-        where = f"in a {spec.class_level} {people}" if region.level != spec.class_level else people
-        return f"a {words(region.level)} {where} is not reported, so that few people cannot stand out"
+        most = size.max_population
+        people = "so many people" if most is None else f"fewer than {most + 1:,} people"
+        where = f"in a {words(str(spec.class_level))} with" if region.level != spec.class_level else "with"
+        return f"a {words(region.level)} {where} {people} is never reported"
     return standing.reason.replace("km2", "km²")
 
 

@@ -11,7 +11,6 @@ from search_insights.dashboard_site import is_site
 from search_insights.errors import InputError
 
 LOOPBACK = "127.0.0.1"
-PORT = 8000
 
 # Said here, and not left to what a machine's own table of types says.
 _TYPES = {
@@ -27,7 +26,7 @@ _TYPES = {
 _PACKED = ("text/", "application/json", "image/svg+xml")
 
 
-def make_server(site: Path, port: int = PORT) -> ThreadingHTTPServer:
+def make_server(site: Path, port: int) -> ThreadingHTTPServer:
     """Make a server of a site that listens on the loopback address; port 0 takes any that is free."""
     if not is_site(site):
         raise InputError(f"{site}: not a site of 'search-insights dashboard'; make one with 'dashboard DATASET --out'")

@@ -48,11 +48,20 @@ def load_topology(path: Path | None = None) -> dict[str, Any]:
     try:
         file = path or resources.files("search_insights") / "data" / "us_shapes.topojson"
         topology: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        if topology["type"] == "Topology" and all(g.get("id") for g in _geometries(topology)):
+        if path is None or _is_sound(topology):
             return topology
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
         pass
     raise InputError(f"{path}: not a TopoJSON file whose outlines have the place_id of their region as id")
+
+
+def _is_sound(topology: dict[str, Any]) -> bool:
+    """Say whether every outline has an id and every line that it names is there and made of numbers."""
+    geometries = _geometries(topology)
+    lines = [_decoded(arc, topology.get("transform")) for arc in topology["arcs"]]
+    named = [lines[_plain(arc)] for g in geometries for ring in _rings(g) for arc in ring]
+    numbers = all(np.isfinite(line).all() for line in named)
+    return bool(topology["type"] == "Topology" and named and numbers and all(g["id"] for g in geometries))
 
 
 def project_shapes(topology: dict[str, Any], parents: Mapping[str, str | None]) -> Shapes | None:
@@ -66,7 +75,7 @@ def project_shapes(topology: dict[str, Any], parents: Mapping[str, str | None]) 
     projections = _projections(parents, [arcs[i] for i in used])
     flat = [projections[part_of.get(i, "")](arc) for i, arc in enumerate(arcs)]
     x0, y0, x1, y1 = _bounds(flat[i] for i in used)
-    scale = WIDTH / (x1 - x0)
+    scale = WIDTH / max(x1 - x0, 1e-9)
 
     def place(place_id: str, points: Points) -> Points:
         part = next((p for p in _upwards(place_id, parents) if p in projections), "")

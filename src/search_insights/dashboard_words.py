@@ -21,21 +21,25 @@ def peak(dataset: Dataset, places: Places) -> str:
     scaling = dataset.package.get("scaling")
     if not scaling:
         return ""
-    title = next((t.title for t in dataset.trends if t.name == scaling.get("trend")), "")
     country = places.geography.country.name
-    return f"{scaling['maximum']:g} = the peak of “{title}” in {country} as a whole, in the first release"
+    return f"{scaling['maximum']:g} = the peak of “{_scaled(dataset)}” in {country} as a whole, in the first release"
 
 
-def _meaning(dataset: Dataset, places: Places | None = None) -> list[str]:
+def _scaled(dataset: Dataset) -> str:
+    """Name the trend whose peak the scale is made from."""
+    name = dataset.package["scaling"].get("trend")
+    return next((trend.title for trend in dataset.trends if trend.name == name), str(name))
+
+
+def _meaning(dataset: Dataset) -> list[str]:
     scaling = dataset.package.get("scaling")
     share = "Each value is the share of all searches of a region and week that were about the topic, on one scale."
     if not scaling:
         return [str(dataset.package.get("description", share))]
-    title = next((t.title for t in dataset.trends if t.name == scaling.get("trend")), scaling.get("trend"))
     return [
-        f"{share} On that scale {scaling['maximum']:g} is the highest weekly share of “{title}” for the whole "
-        f"{words(dataset.levels[0])} in the first release, and 0 is no searches. All regions, weeks and topics are on "
-        "the same scale, so they can be compared: twice the value is twice the share of searches.",
+        f"{share} On that scale {scaling['maximum']:g} is the highest weekly share of “{_scaled(dataset)}” for the "
+        f"whole {words(dataset.levels[0])} in the first release, and 0 is no searches. All regions, weeks and topics "
+        "are on the same scale, so they can be compared: twice the value is twice the share of searches.",
         "A value says nothing about how many people searched: a place with few searches can have a high share.",
         f"Random noise protects the people behind the searches. The band around a line, and the range beside a value, "
         f"is the {_confidence(dataset)} interval that this noise leaves: the value before noise lies in it with at "

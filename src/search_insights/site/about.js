@@ -5,14 +5,28 @@ import { bytes, longDate } from "./format.js";
 
 export function showAbout(release) {
   byId("about-text").replaceChildren(
-    ...release.about.map(({ title, text }) => h("section", {}, h("h4", {}, title), text.map((line) => h("p", {}, line)))),
+    ...release.about.map(({ title, text }) =>
+      h(
+        "section",
+        {},
+        h("h4", {}, title),
+        text.map((line) => h("p", {}, line)),
+      ),
+    ),
   );
   byId("files").replaceChildren(
     ...release.files.map(({ name, bytes: size }) =>
-      h("li", {}, h("a", { href: `${release.entry.dataset}/${encodeURIComponent(name)}`, download: name }, name), h("span", { class: "size" }, ` ${bytes(size)}`)),
+      h(
+        "li",
+        {},
+        h("a", { href: `${release.entry.dataset}/${encodeURIComponent(name)}`, download: name }, name),
+        h("span", { class: "size" }, ` ${bytes(size)}`),
+      ),
     ),
   );
-  byId("updated").textContent = release.created ? `Last updated ${longDate(release.created.slice(0, 10))}. ${release.title}, ${release.country}.` : release.title;
+  byId("updated").textContent = release.created
+    ? `Last updated ${longDate(release.created.slice(0, 10))}. ${release.title}, ${release.country}.`
+    : release.title;
 }
 
 export function showEmbed(address, label, kind) {
@@ -20,5 +34,6 @@ export function showEmbed(address, label, kind) {
   url.searchParams.set("embed", kind);
   const text = label.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
   const source = url.href.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
-  byId("embed-code").value = `<iframe src="${source}" title="${text}" width="760" height="620" loading="lazy"></iframe>`;
+  byId("embed-code").value =
+    `<iframe src="${source}" title="${text}" width="760" height="620" loading="lazy"></iframe>`;
 }

@@ -19,20 +19,30 @@ const releases = new Map();
 const app = { state: readAddress(), release: null, turn: 0, tableLevel: null, whole: false };
 
 const search = new Search(byId("search"), byId("found"), (n) => open(n, "heading"));
-const weeks = new Weeks((week, passing) => change({ week: app.release.weeks[week] }, passing));
-const charts = new Charts((week) => change({ week: app.release.weeks[week] }));
+const weeks = new Weeks(moveTo);
+const charts = new Charts(moveTo);
 const table = new RegionTable(byId("table"));
 const panel = new MapPanel({ pick: drill, up, by: (name) => change({ by: name }) });
 
 function release(key) {
-  if (!releases.has(key)) releases.set(key, openRelease(site.datasets.find((d) => d.key === key)));
+  if (!releases.has(key)) {
+    const opening = openRelease(site.datasets.find((d) => d.key === key));
+    opening.catch(() => releases.delete(key)); // to be tried again
+    releases.set(key, opening);
+  }
   return releases.get(key);
 }
 
 function defaults() {
   const { trends, weeks: all, ids, levels } = app.release;
   const shaped = levels.filter((level) => level.outlined);
-  return { dataset: site.datasets[0].key, region: ids[0], trend: trends[0].name, week: all.at(-1), by: shaped.at(-1)?.name };
+  return {
+    dataset: site.datasets[0].key,
+    region: ids[0],
+    trend: trends[0].name,
+    week: all.at(-1),
+    by: shaped.at(-1)?.name,
+  };
 }
 
 // Every change of what is in view goes through here: into the address, then onto the page.
@@ -43,6 +53,11 @@ function change(changes, replace = false) {
 }
 
 const refresh = () => show().catch(fail);
+
+// Moving through the weeks leaves no trail: back leads to the last region or topic, not through every week.
+function moveTo(week) {
+  return change({ week: app.release.weeks[week] }, true);
+}
 
 function open(n, focus) {
   app.whole = false;
@@ -72,7 +87,10 @@ async function show() {
   const r = await release(key);
   const wanted = state.region ?? r.ids[0];
   const n = (await r.find(wanted)) ?? 0;
-  const trend = Math.max(0, r.trends.findIndex((t) => t.name === state.trend));
+  const trend = Math.max(
+    0,
+    r.trends.findIndex((t) => t.name === state.trend),
+  );
   const week = r.weeks.includes(state.week) ? r.weeks.indexOf(state.week) : r.weeks.length - 1;
   const container = r.hasChildren(n) ? n : r.parents[n];
   if (r.hasChildren(container) && nextLevel(r, container).start >= r.core) await r.finer();
@@ -120,7 +138,12 @@ function begin(r) {
   byId("trends").replaceChildren(
     h("legend", { class: "unseen" }, "Topic"),
     ...r.trends.map((t) =>
-      h("label", {}, h("input", { type: "radio", name: "trend", value: t.name, onchange: () => change({ trend: t.name }) }), h("span", {}, t.title)),
+      h(
+        "label",
+        {},
+        h("input", { type: "radio", name: "trend", value: t.name, onchange: () => change({ trend: t.name }) }),
+        h("span", {}, t.title),
+      ),
     ),
   );
 }
@@ -144,7 +167,17 @@ function draw(view, unknown) {
 function drawHeading({ release: r, n, pins }) {
   byId("region").textContent = r.label(n);
   byId("crumbs").replaceChildren(
-    ...r.lineage(n).slice(1).toReversed().map((above) => h("li", {}, h("button", { type: "button", class: "link", onclick: () => open(above, "heading") }, r.label(above)))),
+    ...r
+      .lineage(n)
+      .slice(1)
+      .toReversed()
+      .map((above) =>
+        h(
+          "li",
+          {},
+          h("button", { type: "button", class: "link", onclick: () => open(above, "heading") }, r.label(above)),
+        ),
+      ),
     h("li", { class: "kind" }, capital(r.level(n).label), r.codes[n] !== r.names[n] ? ` ${r.codes[n]}` : ""),
   );
   const id = r.ids[n];
@@ -152,7 +185,17 @@ function drawHeading({ release: r, n, pins }) {
   const others = pins.filter((pin) => pin !== n);
   byId("pins").replaceChildren(
     ...others.map((pin) => chip(r, pin, charts.colorOf(others.indexOf(pin) + 1))),
-    h("button", { type: "button", id: "pin", class: "pin-this", "aria-pressed": String(pinned), onclick: () => change({ pins: togglePin(app.state.pins, id) }) }, pinned ? "Pinned" : "Pin to compare"),
+    h(
+      "button",
+      {
+        type: "button",
+        id: "pin",
+        class: "pin-this",
+        "aria-pressed": String(pinned),
+        onclick: () => change({ pins: togglePin(app.state.pins, id) }),
+      },
+      pinned ? "Pinned" : "Pin to compare",
+    ),
   );
 }
 
@@ -165,7 +208,11 @@ function chip(r, pin, color) {
     { class: "chip" },
     swatch,
     h("button", { type: "button", class: "link", onclick: () => open(pin, "heading") }, r.label(pin)),
-    h("button", { type: "button", class: "drop", "aria-label": `Remove ${r.label(pin)} from the comparison`, onclick: remove }, "×"),
+    h(
+      "button",
+      { type: "button", class: "drop", "aria-label": `Remove ${r.label(pin)} from the comparison`, onclick: remove },
+      "×",
+    ),
   );
 }
 
@@ -196,24 +243,51 @@ async function drawTable(view) {
   byId("table-levels").replaceChildren(...(deeper ? [levelSwitch([level, deeper], all ? deeper : level)] : []));
   byId("table-card").hidden = !rows.length;
   if (!rows.length) return;
-  table.show({ release: r, rows, cellOf, trend, pins: app.state.pins, whole: app.whole, selected: view.n,
+  table.show({
+    release: r,
+    rows,
+    cellOf,
+    trend,
+    pins: app.state.pins,
+    whole: app.whole,
+    selected: view.n,
     onOpen: (n) => open(n, "heading"),
     onPin: (n) => change({ pins: togglePin(app.state.pins, r.ids[n]) }),
-    onWhole: () => { app.whole = true; refresh(); } }); // prettier-ignore
+    onWhole: () => {
+      app.whole = true;
+      refresh();
+    },
+  });
 }
 
 function levelSwitch(levels, chosen) {
   return h(
     "span",
     { class: "switch", role: "group", "aria-label": "Rows of the table" },
-    levels.map((level) => h("button", { type: "button", "aria-pressed": String(level === chosen), onclick: () => { app.tableLevel = level.name; app.whole = false; refresh(); } }, capital(level.label))),
-  ); // prettier-ignore
+    levels.map((level) =>
+      h(
+        "button",
+        {
+          type: "button",
+          "aria-pressed": String(level === chosen),
+          onclick: () => {
+            app.tableLevel = level.name;
+            app.whole = false;
+            refresh();
+          },
+        },
+        capital(level.label),
+      ),
+    ),
+  );
 }
 
 function start() {
   byId("countries").append(...site.datasets.map((d) => h("option", { value: d.key }, nameOf(d))));
   byId("picker").hidden = site.datasets.length < 2;
-  byId("countries").addEventListener("change", (event) => change({ dataset: event.target.value, region: null, trend: null, by: null, pins: [] }));
+  byId("countries").addEventListener("change", (event) =>
+    change({ dataset: event.target.value, region: null, trend: null, week: null, by: null, pins: [] }),
+  );
   byId("theme").addEventListener("click", toggleTheme);
   byId("to-about").addEventListener("click", (event) => {
     event.preventDefault();
@@ -221,13 +295,18 @@ function start() {
     byId("about-title").focus({ preventScroll: true });
   });
   byId("embed-kind").addEventListener("change", refresh);
-  onThemeChange(() => { charts.forget(); refresh(); }); // prettier-ignore
-  addEventListener("popstate", () => { app.state = readAddress(); refresh(); }); // prettier-ignore
+  onThemeChange(() => {
+    charts.forget();
+    refresh();
+  });
+  addEventListener("popstate", () => {
+    app.state = readAddress();
+    refresh();
+  });
   if (app.state.embed) {
     document.body.dataset.embed = app.state.embed === "series" ? "series" : "map";
     byId("full").hidden = false;
   }
-
 }
 
 // Countries are told apart by name; two datasets of one country by their titles.

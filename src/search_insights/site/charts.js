@@ -2,7 +2,7 @@
 
 import { byId, h, s } from "./dom.js";
 import { REGION_COLUMNS, downloadMenu, regionFields, valueColumns, valueFields } from "./download.js";
-import { weekName, weekSpan } from "./format.js";
+import { number, weekName, weekSpan } from "./format.js";
 import { seriesPicture } from "./picture.js";
 import { drawChart, readout, seriesTable } from "./series.js";
 import { theme } from "./theme.js";
@@ -18,7 +18,9 @@ export class Charts {
     const kept = { csv: () => this.csv(), picture: () => this.picture(), name: () => this.name() };
     byId("series-downloads").append(downloadMenu("the series", kept));
     byId("series-details").addEventListener("toggle", () => this.drawTable());
-    new ResizeObserver(() => this.view && this.element.clientWidth !== this.width && this.rebuild()).observe(this.element);
+    new ResizeObserver(() => this.view && this.element.clientWidth !== this.width && this.rebuild()).observe(
+      this.element,
+    );
   }
 
   colorOf(i) {
@@ -63,8 +65,10 @@ export class Charts {
     const chart = this.linesOf(trend);
     const { release: r, n, container } = this.view;
     const colors = theme();
-    if (chart.parent) chart.behind.push({ label: r.label(r.parents[n]), color: colors.parent, dash: "5 3", width: 1.4 });
-    if (chart.children.length) chart.behind.push({ label: `each ${r.level(r.children(container)[0]).label}`, color: colors.faint, width: 1.5 });
+    if (chart.parent)
+      chart.behind.push({ label: r.label(r.parents[n]), color: colors.parent, dash: "5 3", width: 1.4 });
+    if (chart.children.length)
+      chart.behind.push({ label: `each ${r.level(r.children(container)[0]).label}`, color: colors.faint, width: 1.5 });
     return chart;
   }
 
@@ -87,30 +91,40 @@ export class Charts {
       lines: [line(n, own, 0), ...others.map(([pin, series], i) => line(pin, series, i + 1))],
       behind: [],
       parent: above?.has(r.parents[n]) && !pins.includes(r.parents[n]) ? above.line(r.parents[n], trend) : null,
-      children: children.slice(0, MOST_CHILDREN).map((child) => below.line(child, trend)),
+      children: children
+        .slice(0, MOST_CHILDREN)
+        .map((child) => ({ label: r.label(child), cells: below.line(child, trend) })),
     };
   }
 
   card(chart, height) {
     const drawn = drawChart(chart, this.width, height);
     const read = h("div", { class: "readout" });
-    const when = h("span", { class: "hover-week", hidden: true });
-    const card = h("div", { class: "chart" }, h("div", { class: "chart-head" }, h("h4", {}, chart.title, when), read), drawn.svg);
-    const weekAt = (event) => drawn.weekAt(event.clientX - drawn.svg.getBoundingClientRect().left);
-    drawn.svg.addEventListener("pointermove", (event) => this.point(weekAt(event)));
-    drawn.svg.addEventListener("pointerleave", () => this.point(null));
-    drawn.svg.addEventListener("click", (event) => this.onWeek(weekAt(event)));
-    return { chart, card, read, when, ...drawn };
+    const when = h("div", { class: "hover-week", hidden: true });
+    const head = h("div", { class: "chart-head" }, h("h4", {}, chart.title), read);
+    const card = h("div", { class: "chart" }, head, h("div", { class: "plot" }, drawn.svg, when));
+    const made = { chart, card, read, when, ...drawn };
+    const place = (event) => {
+      const box = drawn.svg.getBoundingClientRect();
+      return [drawn.weekAt(event.clientX - box.left), event.clientY - box.top];
+    };
+    drawn.svg.addEventListener("pointermove", (event) => this.point(place(event), made));
+    drawn.svg.addEventListener("pointerleave", () => this.point([this.view.week, null], null));
+    drawn.svg.addEventListener("click", (event) => this.onWeek(place(event)[0]));
+    return made;
   }
 
-  // All charts show the week under the pointer, or else the chosen one.
-  point(week) {
-    const at = week ?? this.view.week;
-    for (const { chart, read, when, point } of this.drawn) {
-      point(at);
-      read.replaceChildren(...readout(chart, at));
-      when.hidden = at === this.view.week;
-      when.textContent = weekName(chart.weeks[at]);
+  // All charts show the week under the pointer, or else the chosen one; the chart under it names the grey line there.
+  point([week, y], under) {
+    for (const made of this.drawn) {
+      const { chart, read, when } = made;
+      const child = made === under ? made.childAt(week, y) : null;
+      made.point(week, child);
+      read.replaceChildren(...readout(chart, week));
+      const words = week === this.view.week ? [] : [weekName(chart.weeks[week])];
+      if (child) words.push(`${child.label} ${number(child.cells[week].value)}`);
+      when.hidden = !words.length;
+      when.textContent = words.join(" · ");
     }
   }
 
@@ -119,19 +133,40 @@ export class Charts {
     const [{ chart }] = this.drawn;
     const colors = theme();
     const item = (mark, words) => h("span", { class: "key-item" }, mark, words);
-    const stroke = (color, width, dash) => s("svg", { width: 26, height: 10, "aria-hidden": "true" }, s("line", { x1: 1, x2: 25, y1: 5, y2: 5, stroke: color, "stroke-width": width, "stroke-dasharray": dash }));
-    const band = s("svg", { width: 26, height: 12, "aria-hidden": "true" }, s("rect", { width: 26, height: 12, fill: chart.lines[0].color, "fill-opacity": 0.2 }), s("line", { x1: 0, x2: 26, y1: 6, y2: 6, stroke: chart.lines[0].color, "stroke-width": 2 }));
+    const stroke = (color, width, dash) =>
+      s(
+        "svg",
+        { width: 26, height: 10, "aria-hidden": "true" },
+        s("line", { x1: 1, x2: 25, y1: 5, y2: 5, stroke: color, "stroke-width": width, "stroke-dasharray": dash }),
+      );
+    const band = s(
+      "svg",
+      { width: 26, height: 12, "aria-hidden": "true" },
+      s("rect", { width: 26, height: 12, fill: chart.lines[0].color, "fill-opacity": 0.2 }),
+      s("line", { x1: 0, x2: 26, y1: 6, y2: 6, stroke: chart.lines[0].color, "stroke-width": 2 }),
+    );
     const percent = r.confidence ? `${Math.round(100 * r.confidence)} % ` : "";
     const items = [item(band, `${chart.lines[0].label}, with ${percent}interval`)];
     for (const line of chart.lines.slice(1)) items.push(item(stroke(line.color, 2.5, line.dash), line.label));
     for (const line of chart.behind) items.push(item(stroke(line.color, line.width, line.dash), line.label));
     const gaps = this.drawn.some(({ chart: { lines } }) => lines[0].cells.includes(null));
-    if (gaps) items.push(item(s("svg", { width: 22, height: 8, "aria-hidden": "true" }, s("path", { d: "M1,7l5,-6M6,7l5,-6M11,7l5,-6M16,7l5,-6", stroke: colors.muted, fill: "none" })), "weeks without a value"));
+    if (gaps)
+      items.push(
+        item(
+          s(
+            "svg",
+            { width: 22, height: 8, "aria-hidden": "true" },
+            s("path", { d: "M1,7l5,-6M6,7l5,-6M11,7l5,-6M16,7l5,-6", stroke: colors.muted, fill: "none" }),
+          ),
+          "weeks without a value",
+        ),
+      );
     byId("key").replaceChildren(...items);
   }
 
   drawTable() {
-    if (byId("series-details").open && this.drawn.length) byId("series-table").replaceChildren(seriesTable(this.drawn.map(({ chart }) => chart)));
+    if (byId("series-details").open && this.drawn.length)
+      byId("series-table").replaceChildren(seriesTable(this.drawn.map(({ chart }) => chart)));
   }
 
   csv() {
@@ -139,7 +174,11 @@ export class Charts {
     const trends = r.trends.map((_, t) => t);
     const regions = this.drawn[0].chart.lines.map(({ region }) => region);
     const rows = regions.flatMap((region, i) =>
-      r.weeks.map((iso, week) => [iso, ...regionFields(r, region), ...trends.flatMap((t) => valueFields(r, this.drawn[t].chart.lines[i].cells[week]))]),
+      r.weeks.map((iso, week) => [
+        iso,
+        ...regionFields(r, region),
+        ...trends.flatMap((t) => valueFields(r, this.drawn[t].chart.lines[i].cells[week])),
+      ]),
     );
     return [["date", ...REGION_COLUMNS, ...valueColumns(r, trends)], ...rows];
   }

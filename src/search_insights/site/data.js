@@ -44,6 +44,7 @@ export class Release {
     this.cache = new Map();
     this.hasSeries = new Set(index.withSeries);
     this.add(regions);
+    if (this.hasMap) this.outlines().catch(() => {}); // the largest piece of the first view sets out first
   }
 
   add(columns) {
@@ -135,7 +136,12 @@ export class Release {
 
   // The kinds of missing values that this dataset can tell apart.
   get nothings() {
-    return this.tells ? [["missing", "not enough data"], ["unreported", "not reported"]] : [["missing", "no value published"]]; // prettier-ignore
+    return this.tells
+      ? [
+          ["missing", "not enough data"],
+          ["unreported", "not reported"],
+        ]
+      : [["missing", "no value published"]];
   }
 
   block(trend, week) {
@@ -148,7 +154,10 @@ export class Release {
   }
 
   series(n) {
-    return this.once(`series/${n}`, async () => new Series(this, await loadNumbers(`${this.entry.data}/series/${n}.bin.gz`)));
+    return this.once(
+      `series/${n}`,
+      async () => new Series(this, await loadNumbers(`${this.entry.data}/series/${n}.bin.gz`)),
+    );
   }
 
   // The file that holds a region's own series: its own if it has one, else its parent's.

@@ -6,7 +6,8 @@ import { pngOf, svgText } from "./picture.js";
 // A field is quoted where the form of CSV asks for it, so that names with commas and quotes stay whole.
 const field = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
 
-export const csvOf = (rows) => rows.map((row) => row.map((value) => field(value == null ? "" : String(value))).join(",")).join("\n") + "\n";
+export const csvOf = (rows) =>
+  rows.map((row) => row.map((value) => field(value == null ? "" : String(value))).join(",")).join("\n") + "\n";
 
 // One row for a region and week, in the dataset's own columns; missing is empty, never 0.
 export function valueColumns(release, trends) {
@@ -34,7 +35,17 @@ export function save(name, blob) {
 // A small menu: csv() gives rows, picture() gives an SVG element, name() the file's name without its ending.
 export function downloadMenu(what, { csv, picture, name }) {
   const choose = (label, make) =>
-    h("button", { type: "button", onclick: async () => { menu.open = false; await make(); } }, label); // prettier-ignore
+    h(
+      "button",
+      {
+        type: "button",
+        onclick: async () => {
+          menu.open = false;
+          await make();
+        },
+      },
+      label,
+    );
   const menu = h(
     "details",
     { class: "menu" },

@@ -1,7 +1,8 @@
-// The map: shapes on a canvas, in colours that mean the same in every week, with hover, keyboard, zoom and pan.
+// The map: which regions it shows, how far it is zoomed, and what lies where. map_paint.js paints, map_input.js listens.
 
 import { calm } from "./dom.js";
-import { classOf, theme } from "./theme.js";
+import { MapInput } from "./map_input.js";
+import { paintMap } from "./map_paint.js";
 
 const GLIDE = 420; // milliseconds of a flight from one region to another
 const MOST_ZOOM = 400;
@@ -18,7 +19,7 @@ export class RegionMap {
     this.ended = new AbortController();
     this.watch = new ResizeObserver(() => this.resize());
     this.watch.observe(element);
-    this.listen();
+    new MapInput(this);
   }
 
   // Another dataset has another map on the same element.
@@ -35,6 +36,7 @@ export class RegionMap {
     this.shown = this.inLevel(scene.level).filter((n) => this.outlines.has(n));
     this.points = this.pointsOf(scene.container);
     this.inside = new Set(this.shown.filter((n) => scene.container === 0 || this.release.within(n, scene.container)));
+    if (moved) this.setHover(null); // what was pointed at lies elsewhere now
     if (moved) this.fit(this.view.k > 0);
     this.draw();
   }
@@ -86,7 +88,9 @@ export class RegionMap {
   fit(glide = true) {
     if (!this.width) return;
     this.base = this.viewOf([0, 0, this.outlines.width, this.outlines.height]).k;
-    this.go(this.viewOf(this.box()), glide);
+    const whole = this.viewOf(this.box());
+    this.fitted = whole.k;
+    this.go(whole, glide);
   }
 
   go(to, glide) {
@@ -128,81 +132,8 @@ export class RegionMap {
     this.asked = true;
     requestAnimationFrame(() => {
       this.asked = false;
-      this.paint();
+      paintMap(this);
     });
-  }
-
-  paint() {
-    const { context: c, scene, view, ratio } = this;
-    const colors = theme();
-    c.setTransform(1, 0, 0, 1, 0, 0);
-    c.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    c.setTransform(view.k * ratio, 0, 0, view.k * ratio, view.x * ratio, view.y * ratio);
-    this.paintShapes(colors);
-    this.paintBorders(colors);
-    for (const n of this.points) this.paintPoint(n, colors);
-    for (const n of scene.pins) this.paintOutline(n, colors.outline, 1.6, [4, 3]);
-    if (scene.selected !== scene.container) {
-      if (this.points.includes(scene.selected)) this.paintPoint(scene.selected, colors, 1.5);
-      this.paintOutline(scene.selected, colors.outline, 2.4);
-    }
-    if (this.hover !== null) this.paintOutline(this.hover, colors.outline, 2);
-    this.element.dataset.painted = `${scene.trend.name} ${scene.week}`;
-    this.tell.painted?.();
-  }
-
-  paintShapes(colors) {
-    const { context: c, scene, outlines } = this;
-    const patterns = this.patterns(colors);
-    const left = -this.view.x / this.view.k;
-    const top = -this.view.y / this.view.k;
-    const [right, bottom] = [left + this.width / this.view.k, top + this.height / this.view.k];
-    for (const n of this.shown) {
-      const [x0, y0, x1, y1] = outlines.boxes.get(n);
-      if (x1 < left || x0 > right || y1 < top || y0 > bottom) continue;
-      const inside = this.inside.has(n);
-      c.globalAlpha = inside ? 1 : 0.28;
-      const value = scene.valueOf(n);
-      if (inside && n === scene.container && this.points.length) c.fillStyle = colors.blank;
-      else if (Number.isNaN(value)) c.fillStyle = patterns[this.release.whys[n] ? "unreported" : "missing"];
-      else c.fillStyle = colors.ramp[classOf(value, scene.trend, this.release.classes)];
-      c.fill(outlines.paths.get(n), "evenodd");
-    }
-    c.globalAlpha = 1;
-  }
-
-  paintBorders(colors) {
-    const { context: c, scene, view } = this;
-    const stroke = (path, color, width) => {
-      c.strokeStyle = color;
-      c.lineWidth = width / view.k;
-      c.stroke(path);
-    };
-    c.lineJoin = "round";
-    const fine = Math.min(1, 0.35 * Math.sqrt(view.k / this.base));
-    const coarsest = this.release.levels.find((level) => level.outlined) === scene.level;
-    stroke(this.mesh(scene.level), coarsest ? colors.strong : colors.border, coarsest ? 0.6 : fine);
-    for (const level of this.release.levels) {
-      if (level.outlined && level.start < scene.level.start) stroke(this.mesh(level), colors.strong, 0.6);
-    }
-    if (this.outlines.has(scene.container)) stroke(this.outlines.paths.get(scene.container), colors.outline, 1.6);
-  }
-
-  // Hatches lie still on the screen, whatever the zoom: they are a texture, not a shape.
-  patterns(colors) {
-    const key = `${colors.surface} ${this.ratio}`;
-    if (this.patternKey !== key) {
-      this.patternKey = key;
-      this.made = { missing: hatch(colors, this.ratio, false), unreported: hatch(colors, this.ratio, true) };
-    }
-    const still = new DOMMatrix().scale(1 / (this.view.k * this.ratio)).translate(-this.view.x * this.ratio, -this.view.y * this.ratio);
-    return Object.fromEntries(
-      Object.entries(this.made).map(([kind, tile]) => {
-        const pattern = this.context.createPattern(tile, "repeat");
-        pattern.setTransform(still);
-        return [kind, pattern];
-      }),
-    );
   }
 
   disc(n, swell = n === this.scene.selected ? 1.5 : 1) {
@@ -215,41 +146,8 @@ export class RegionMap {
   // Points are as large as their number leaves room for, and grow a little as the map is drawn nearer.
   get radius() {
     const room = Math.sqrt((this.width * this.height) / Math.max(1, this.points.length));
-    const nearer = Math.sqrt(this.view.k / this.viewOf(this.box()).k);
+    const nearer = Math.sqrt(this.view.k / this.fitted);
     return Math.min(11, Math.max(3.5, 0.16 * room * nearer));
-  }
-
-  paintPoint(n, colors, swell) {
-    const { context: c, scene } = this;
-    const value = scene.valueOf(n);
-    const path = this.disc(n, swell);
-    const why = this.release.whys[n];
-    c.lineWidth = 1.2 / this.view.k;
-    if (Number.isNaN(value)) {
-      c.fillStyle = this.patterns(colors)[why ? "unreported" : "missing"];
-      c.strokeStyle = colors.muted;
-      c.setLineDash(why ? [2 / this.view.k, 2 / this.view.k] : []);
-    } else {
-      c.fillStyle = colors.ramp[classOf(value, scene.trend, this.release.classes)];
-      c.strokeStyle = colors.ink;
-    }
-    c.fill(path);
-    c.stroke(path);
-    c.setLineDash([]);
-  }
-
-  paintOutline(n, color, width, dash = []) {
-    const path = this.outlines.paths.get(n) ?? (this.points.includes(n) ? this.disc(n) : null);
-    if (!path) return;
-    const { context: c, view } = this;
-    c.strokeStyle = theme().surface;
-    c.lineWidth = (width + 2) / view.k;
-    c.stroke(path);
-    c.setLineDash(dash.map((d) => d / view.k));
-    c.strokeStyle = color;
-    c.lineWidth = width / view.k;
-    c.stroke(path);
-    c.setLineDash([]);
   }
 
   // Which region lies at a point of the element; points lie above shapes.
@@ -286,125 +184,6 @@ export class RegionMap {
     }
     this.tell.hover(n, n === null ? null : (at ?? this.spot(n)));
   }
-
-  // The next region in a direction: near, and rather straight ahead than aside.
-  neighbour(dx, dy) {
-    const from = this.spot(this.hover);
-    let [best, least] = [this.hover, Infinity];
-    for (const n of this.targets) {
-      if (n === this.hover) continue;
-      const [x, y] = this.spot(n);
-      const ahead = (x - from[0]) * dx + (y - from[1]) * dy;
-      const aside = Math.abs((x - from[0]) * dy) + Math.abs((y - from[1]) * dx);
-      if (ahead <= 0 || aside > 2 * ahead) continue;
-      const far = ahead + 2 * aside;
-      if (far < least) [best, least] = [n, far];
-    }
-    return best;
-  }
-
-  listen() {
-    const at = (event) => {
-      const box = this.element.getBoundingClientRect();
-      return [event.clientX - box.left, event.clientY - box.top];
-    };
-    const fingers = new Map();
-    let drag = null;
-    const e = this.element;
-    const on = (kind, act, options) => e.addEventListener(kind, act, { ...options, signal: this.ended.signal });
-    on("pointerdown", (event) => {
-      if (event.button) return;
-      fingers.set(event.pointerId, at(event));
-      drag = { from: at(event), view: this.view, moved: false };
-    });
-    on("pointermove", (event) => {
-      const here = at(event);
-      if (fingers.has(event.pointerId)) {
-        const before = new Map(fingers);
-        fingers.set(event.pointerId, here);
-        if (fingers.size === 2) this.pinch([...before.values()], [...fingers.values()]);
-        else if (event.pointerType === "mouse" && drag) this.pan(drag, here, event);
-        if (fingers.size > 1 && drag) drag.moved = true;
-      }
-      if (!drag?.moved && event.pointerType !== "touch") this.setHover(this.hit(...here), here);
-    });
-    const release = (event) => {
-      const last = fingers.size === 1;
-      fingers.delete(event.pointerId);
-      if (last && drag && !drag.moved && event.type === "pointerup") this.press(at(event), event.pointerType);
-      if (!fingers.size) drag = null;
-    };
-    on("pointerup", release);
-    on("pointercancel", release);
-    on("pointerleave", (event) => {
-      if (event.pointerType === "mouse") this.setHover(null);
-    });
-    on("wheel", (event) => this.wheel(event, at(event)), { passive: false });
-    on("keydown", (event) => this.key(event));
-    on("focus", () => {
-      if (e.matches(":focus-visible") && this.hover === null && this.scene && this.targets.length) this.setHover(this.start());
-    });
-    on("blur", () => this.setHover(null));
-  }
-
-  start() {
-    return this.targets.includes(this.scene.selected) ? this.scene.selected : this.nearest([this.width / 2, this.height / 2]);
-  }
-
-  nearest([px, py]) {
-    const far = (n) => Math.hypot(this.spot(n)[0] - px, this.spot(n)[1] - py);
-    return this.targets.reduce((best, n) => (far(n) < far(best) ? n : best));
-  }
-
-  // A finger first shows a region, and opens it when it is pressed again.
-  press(at, kind) {
-    const n = this.hit(...at);
-    if (kind === "touch" && n !== this.hover) this.setHover(n, at);
-    else if (n !== null) this.tell.pick(n);
-  }
-
-  pan(drag, here, event) {
-    const [dx, dy] = [here[0] - drag.from[0], here[1] - drag.from[1]];
-    if (!drag.moved && Math.hypot(dx, dy) < 5) return;
-    if (!drag.moved) {
-      this.element.setPointerCapture(event.pointerId);
-      this.setHover(null);
-    }
-    drag.moved = true;
-    this.go({ ...this.view, x: drag.view.x + dx, y: drag.view.y + dy }, false);
-  }
-
-  pinch([a0, b0], [a1, b1]) {
-    const far = (a, b) => Math.max(1, Math.hypot(a[0] - b[0], a[1] - b[1]));
-    const mid = [(a1[0] + b1[0]) / 2, (a1[1] + b1[1]) / 2];
-    this.zoom(far(a1, b1) / far(a0, b0), mid, false);
-    const old = [(a0[0] + b0[0]) / 2, (a0[1] + b0[1]) / 2];
-    this.go({ ...this.view, x: this.view.x + mid[0] - old[0], y: this.view.y + mid[1] - old[1] }, false);
-  }
-
-  // Scrolling the page past the map must not be caught by it.
-  wheel(event, at) {
-    if (!event.ctrlKey && !event.metaKey) {
-      this.tell.wheel();
-      return;
-    }
-    event.preventDefault();
-    this.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.004)), at, false);
-  }
-
-  key(event) {
-    const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-    const { key } = event;
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (arrows[key]) this.setHover(this.hover === null ? this.start() : this.neighbour(...arrows[key]));
-    else if ((key === "Enter" || key === " ") && this.hover !== null) this.tell.pick(this.hover);
-    else if (key === "Escape" || key === "Backspace") this.tell.up();
-    else if (key === "+" || key === "=") this.zoom(1.6);
-    else if (key === "-") this.zoom(1 / 1.6);
-    else if (key === "0") this.fit();
-    else return;
-    event.preventDefault();
-  }
 }
 
 // The range that holds all but the outermost few.
@@ -412,26 +191,4 @@ function middle(numbers) {
   const sorted = numbers.toSorted((a, b) => a - b);
   const at = (share) => sorted[Math.round(share * (sorted.length - 1))];
   return [at(0.03), at(0.97)];
-}
-
-// One tile of a hatch: strokes one way for too little data, both ways for regions that are never reported.
-function hatch(colors, ratio, crossed) {
-  const size = Math.round(6 * ratio);
-  const tile = new OffscreenCanvas(size, size);
-  const c = tile.getContext("2d");
-  c.fillStyle = colors.blank;
-  c.fillRect(0, 0, size, size);
-  c.strokeStyle = colors.hatch;
-  c.lineWidth = ratio;
-  c.beginPath();
-  for (const shift of [-size, 0, size]) {
-    c.moveTo(shift - 1, size + 1);
-    c.lineTo(shift + size + 1, -1);
-    if (crossed) {
-      c.moveTo(shift - 1, -1);
-      c.lineTo(shift + size + 1, size + 1);
-    }
-  }
-  c.stroke();
-  return tile;
 }

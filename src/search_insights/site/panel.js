@@ -34,10 +34,20 @@ export class MapPanel {
     this.cellOf = (n) => (n < r.core ? block.at(n, week) : (below?.at(n, trend, week) ?? null));
     const valueOf = (n) => (n < r.core ? block.value(n, week) : (below?.at(n, trend, week)?.value ?? NaN));
     const centre = this.outlined(container);
-    this.map.show({ container: centre, level, trend: r.trends[trend], week, valueOf, pins: view.pins, selected: view.n });
+    const moved = this.map.scene && this.map.scene.container !== centre;
+    this.map.show({
+      container: centre,
+      level,
+      trend: r.trends[trend],
+      week,
+      valueOf,
+      pins: view.pins,
+      selected: view.n,
+    });
     this.drawTitle(level, shaped);
     this.drawLegend();
-    if (this.map.hover !== null) this.drawTip(this.map.hover);
+    if (moved && document.activeElement === byId("map")) byId("said").textContent = `Now in ${r.label(container)}`;
+    if (this.map.hover !== null) this.drawTip(this.map.hover, this.tipAt);
   }
 
   async make(r) {
@@ -64,20 +74,48 @@ export class MapPanel {
     const where = `${r.trends[trend].title} by ${finest.label} in ${r.label(container)}, ${weekName(r.weeks[week])}`;
     byId("map").setAttribute("aria-label", where);
     const choice = container === 0 && shaped.length > 1;
-    const button = (l) => h("button", { type: "button", "aria-pressed": String(l === level), onclick: () => this.tell.by(l.name) }, capital(l.label));
-    byId("map-levels").replaceChildren(...(choice ? [h("span", { class: "switch", role: "group", "aria-label": "Regions of the map" }, shaped.map(button))] : []));
+    const button = (l) =>
+      h(
+        "button",
+        { type: "button", "aria-pressed": String(l === level), onclick: () => this.tell.by(l.name) },
+        capital(l.label),
+      );
+    byId("map-levels").replaceChildren(
+      ...(choice
+        ? [h("span", { class: "switch", role: "group", "aria-label": "Regions of the map" }, shaped.map(button))]
+        : []),
+    );
   }
 
   drawLegend() {
     const { release: r, trend } = this.view;
     const width = 324;
-    const scale = s("svg", { class: "scale", viewBox: `-2 -8 ${width + 26} 40`, width: width + 26, height: 40, role: "img", "aria-label": this.scaleWords() }, legendPicture(r, r.trends[trend], 0, 0, width));
+    const scale = s(
+      "svg",
+      {
+        class: "scale",
+        viewBox: `-2 -8 ${width + 26} 40`,
+        width: width + 26,
+        height: 40,
+        role: "img",
+        "aria-label": this.scaleWords(),
+      },
+      legendPicture(r, r.trends[trend], 0, 0, width),
+    );
     this.pointer = s("path", { d: "M-5,-8h10l-5,7z", fill: "currentColor", visibility: "hidden" });
     scale.append(this.pointer);
     byId("legend").replaceChildren(
       scale,
-      h("div", { class: "kinds" }, r.nothings.map(([kind, words]) => h("span", { class: "kind" }, hatchSwatch(kind), words))),
-      h("p", { class: "peak" }, r.peak ? `${r.peak}. The same colours in every week.` : "The same colours in every week."),
+      h(
+        "div",
+        { class: "kinds" },
+        r.nothings.map(([kind, words]) => h("span", { class: "kind" }, hatchSwatch(kind), words)),
+      ),
+      h(
+        "p",
+        { class: "peak" },
+        r.peak ? `${r.peak}. The same colours in every week.` : "The same colours in every week.",
+      ),
     );
   }
 
@@ -88,6 +126,7 @@ export class MapPanel {
   }
 
   hover(n, at) {
+    this.tipAt = at;
     if (n === null) {
       byId("tip").hidden = true;
       this.pointer?.setAttribute("visibility", "hidden");
@@ -95,12 +134,15 @@ export class MapPanel {
     }
     this.drawTip(n, at);
     const cell = this.cellOf(n);
-    if (document.activeElement === byId("map")) byId("said").textContent = `${this.release.label(n)}: ${this.valueWords(n, cell)}`;
+    if (document.activeElement === byId("map"))
+      byId("said").textContent = `${this.release.label(n)}: ${this.valueWords(n, cell)}`;
   }
 
   valueWords(n, cell) {
     if (!cell) return this.release.why(n).text;
-    return cell.low === null ? number(cell.value) : `${number(cell.value)}, between ${number(cell.low)} and ${number(cell.high)}`;
+    return cell.low === null
+      ? number(cell.value)
+      : `${number(cell.value)}, between ${number(cell.low)} and ${number(cell.high)}`;
   }
 
   drawTip(n, at = this.map.spot(n)) {
@@ -110,7 +152,14 @@ export class MapPanel {
     tip.replaceChildren(
       h("strong", {}, r.label(n)),
       h("span", { class: "where" }, r.place(n)),
-      cell ? h("span", { class: "big" }, number(cell.value), cell.low === null ? null : h("span", { class: "range" }, interval(cell))) : h("span", { class: "none" }, r.why(n).text),
+      cell
+        ? h(
+            "span",
+            { class: "big" },
+            number(cell.value),
+            cell.low === null ? null : h("span", { class: "range" }, interval(cell)),
+          )
+        : h("span", { class: "none" }, r.why(n).text),
     );
     tip.hidden = false;
     const { offsetWidth: width, offsetHeight: height } = tip;

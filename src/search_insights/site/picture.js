@@ -14,7 +14,8 @@ function page(width, height, title, subtitle, source) {
   const colors = theme();
   const lines = wrapped(source, Math.floor((width - 32) / 6.2));
   const whole = HEAD + height + LINE * lines.length + 14;
-  const text = (x, y, size, fill, content, weight = 400) => s("text", { x, y, "font-size": size, "font-weight": weight, "font-family": FONT, fill }, content);
+  const text = (x, y, size, fill, content, weight = 400) =>
+    s("text", { x, y, "font-size": size, "font-weight": weight, "font-family": FONT, fill }, content);
   return s(
     "svg",
     { xmlns: "http://www.w3.org/2000/svg", width, height: whole, viewBox: `0 0 ${width} ${whole}` },
@@ -38,7 +39,15 @@ export function mapPicture(map, release, words) {
   const { width, height, view, scene, outlines } = map;
   const colors = theme();
   const svg = page(width, height + LEGEND, words.title, weekSpan(release.weeks[scene.week]), words.source);
-  svg.append(s("defs", {}, hatchDef("missing", colors, false), hatchDef("unreported", colors, true), s("clipPath", { id: "frame" }, s("rect", { y: HEAD, width, height }))));
+  svg.append(
+    s(
+      "defs",
+      {},
+      hatchDef("missing", colors, false),
+      hatchDef("unreported", colors, true),
+      s("clipPath", { id: "frame" }, s("rect", { y: HEAD, width, height })),
+    ),
+  );
   const place = (x, y) => [x * view.k + view.x, y * view.k + view.y + HEAD];
   const inSight = (n) => {
     const [x0, y0, x1, y1] = outlines.boxes.get(n);
@@ -49,15 +58,33 @@ export function mapPicture(map, release, words) {
   for (const [key, numbers] of byFill(map, map.shown.filter(inSight))) {
     const [fill, faded] = key.split(" ");
     const d = numbers.map((n) => outlines.svgPath(n, place)).join("");
-    group.append(s("path", { d, fill, "fill-rule": "evenodd", "fill-opacity": faded === "1" ? 0.28 : 1, stroke: colors.border, "stroke-width": 0.4, "stroke-linejoin": "round" }));
+    group.append(
+      s("path", {
+        d,
+        fill,
+        "fill-rule": "evenodd",
+        "fill-opacity": faded === "1" ? 0.28 : 1,
+        stroke: colors.border,
+        "stroke-width": 0.4,
+        "stroke-linejoin": "round",
+      }),
+    );
   }
   const borders = release.levels.filter((level) => level.outlined && level.start < scene.level.start);
   for (const level of borders) {
-    const d = map.inLevel(level).filter((n) => outlines.has(n) && inSight(n)).map((n) => outlines.svgPath(n, place)).join("");
+    const d = map
+      .inLevel(level)
+      .filter((n) => outlines.has(n) && inSight(n))
+      .map((n) => outlines.svgPath(n, place))
+      .join("");
     group.append(s("path", { d, fill: "none", stroke: colors.strong, "stroke-width": 0.7 }));
   }
   for (const n of map.points) group.append(pointMark(map, n, place, colors));
-  svg.append(group, legendPicture(release, scene.trend, 16, height + HEAD + 8, Math.min(360, width - 32)), ...nothings(release, height + HEAD + 46, colors));
+  svg.append(
+    group,
+    legendPicture(release, scene.trend, 16, height + HEAD + 8, Math.min(360, width - 32)),
+    ...nothings(release, height + HEAD + 46, colors),
+  );
   return svg;
 }
 
@@ -93,7 +120,14 @@ function byFill(map, numbers) {
 
 function pointMark(map, n, place, colors) {
   const [cx, cy] = place(...map.release.points[n]);
-  return s("circle", { cx: cx.toFixed(1), cy: cy.toFixed(1), r: map.radius, fill: fillOf(map, n, colors), stroke: colors.ink, "stroke-width": 1 });
+  return s("circle", {
+    cx: cx.toFixed(1),
+    cy: cy.toFixed(1),
+    r: map.radius,
+    fill: fillOf(map, n, colors),
+    stroke: colors.ink,
+    "stroke-width": 1,
+  });
 }
 
 function hatchDef(id, colors, crossed) {
@@ -115,7 +149,13 @@ export function legendPicture(release, trend, x, y, width) {
   colors.ramp.forEach((fill, i) => group.append(s("rect", { x: i * size, y: 0, width: size, height: 12, fill })));
   for (let i = 0; i < release.classes; i++) {
     const end = i === release.classes - 1 ? "+" : "";
-    group.append(s("text", { ...label, x: i * size, y: 26, "text-anchor": i ? "middle" : "start" }, `${Number((i * trend.step).toPrecision(4))}${end}`));
+    group.append(
+      s(
+        "text",
+        { ...label, x: i * size, y: 26, "text-anchor": i ? "middle" : "start" },
+        `${Number((i * trend.step).toPrecision(4))}${end}`,
+      ),
+    );
   }
   return group;
 }
@@ -139,10 +179,22 @@ export function seriesPicture(charts, words) {
   const keys = [...first.lines.map((line) => ({ ...line, width: 3 })), ...first.behind];
   const svg = page(width, 20 * keys.length + each * charts.length + 12, words.title, words.subtitle, words.source);
   const { ink } = theme();
-  const text = (x, y, content, size, weight = 400) => s("text", { x, y, "font-size": size, "font-weight": weight, "font-family": FONT, fill: ink }, content);
+  const text = (x, y, content, size, weight = 400) =>
+    s("text", { x, y, "font-size": size, "font-weight": weight, "font-family": FONT, fill: ink }, content);
   keys.forEach((line, i) => {
     const y = HEAD + 20 * i + 6;
-    svg.append(s("line", { x1: 16, x2: 40, y1: y, y2: y, stroke: line.color, "stroke-width": line.width, "stroke-dasharray": line.dash }), text(48, y + 4, line.label, 12));
+    svg.append(
+      s("line", {
+        x1: 16,
+        x2: 40,
+        y1: y,
+        y2: y,
+        stroke: line.color,
+        "stroke-width": line.width,
+        "stroke-dasharray": line.dash,
+      }),
+      text(48, y + 4, line.label, 12),
+    );
   });
   charts.forEach((chart, i) => {
     const top = HEAD + 20 * keys.length + i * each + 6;
@@ -150,7 +202,14 @@ export function seriesPicture(charts, words) {
     const copy = chart.svg.cloneNode(true);
     copy.setAttribute("y", top + 20);
     svg.append(text(16, top + 14, chart.title, 13, 650), copy);
-    if (cell && chart.lines.length === 1) svg.append(s("text", { x: width - 12, y: top + 14, "text-anchor": "end", "font-size": 13, "font-family": FONT, fill: ink }, `${number(cell.value)} in the marked week`));
+    if (cell && chart.lines.length === 1)
+      svg.append(
+        s(
+          "text",
+          { x: width - 12, y: top + 14, "text-anchor": "end", "font-size": 13, "font-family": FONT, fill: ink },
+          `${number(cell.value)} in the marked week`,
+        ),
+      );
   });
   return svg;
 }

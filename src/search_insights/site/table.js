@@ -15,20 +15,38 @@ export class RegionTable {
   }
 
   show(view) {
-    if (this.view && this.view.trend !== view.trend && this.sort.key !== "name") this.sort = { key: "value", down: true };
+    if (this.view && this.view.trend !== view.trend && this.sort.key !== "name")
+      this.sort = { key: "value", down: true };
     this.view = view;
     const { release } = view;
     const sorted = this.sorted();
-    const shown = view.whole ? sorted : sorted.slice(0, FIRST_ROWS);
+    const shown = sorted.filter((n, i) => view.whole || i < FIRST_ROWS || n === view.selected);
     const codes = view.rows.some((n) => release.codes[n] !== release.names[n] && !release.level(n).codes);
     const top = release.trends[view.trend].step * release.classes;
     const table = h(
       "table",
       { class: "regions" },
-      h("thead", {}, h("tr", {}, this.head("name", capital(release.level(view.rows[0]).label)), codes && this.head("code", "Code", "narrow"), this.trendHeads(), h("th", { scope: "col", class: "pin-cell" }, h("span", { class: "unseen" }, "Compare")))),
-      h("tbody", {}, shown.map((n) => this.row(n, codes, top))),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          this.head("name", capital(release.level(view.rows[0]).label)),
+          codes && this.head("code", "Code", "narrow"),
+          this.trendHeads(),
+          h("th", { scope: "col", class: "pin-cell" }, h("span", { class: "unseen" }, "Compare")),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        shown.map((n) => this.row(n, codes, top)),
+      ),
     );
-    const more = shown.length < sorted.length && h("button", { type: "button", class: "more", onclick: () => view.onWhole() }, `Show all ${count(sorted.length)}`);
+    const more =
+      shown.length < sorted.length &&
+      h("button", { type: "button", class: "more", onclick: () => view.onWhole() }, `Show all ${count(sorted.length)}`);
     const focus = document.activeElement?.closest?.("[data-key]")?.dataset.key;
     this.element.replaceChildren(table, ...(more ? [more] : []));
     if (focus) this.element.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
@@ -45,14 +63,19 @@ export class RegionTable {
     // Missing stays last, whichever way: it is neither the least nor the most.
     return rows.toSorted((a, b) => {
       const [va, vb] = [value.get(a), value.get(b)];
-      if (va === undefined || vb === undefined) return (va === undefined) - (vb === undefined) || order.compare(release.label(a), release.label(b));
+      if (va === undefined || vb === undefined)
+        return (va === undefined) - (vb === undefined) || order.compare(release.label(a), release.label(b));
       return (va - vb) * (down ? -1 : 1);
     });
   }
 
   trendHeads() {
     const { release, trend } = this.view;
-    return release.trends.map((t, i) => (i === trend ? [this.head("value", t.title, "wide"), h("th", { scope: "col" }, "Interval")] : this.head(String(i), t.title, "other")));
+    return release.trends.map((t, i) =>
+      i === trend
+        ? [this.head("value", t.title, "wide"), h("th", { scope: "col" }, "Interval")]
+        : this.head(String(i), t.title, "other"),
+    );
   }
 
   head(key, label, kind = "") {
@@ -65,22 +88,52 @@ export class RegionTable {
     return h(
       "th",
       { scope: "col", class: kind, "aria-sort": active ? (this.sort.down ? "descending" : "ascending") : null },
-      h("button", { type: "button", class: "sort", "data-key": `sort ${key}`, onclick: press }, label, h("span", { class: "arrow", "aria-hidden": "true" }, arrow)),
+      h(
+        "button",
+        { type: "button", class: "sort", "data-key": `sort ${key}`, onclick: press },
+        label,
+        h("span", { class: "arrow", "aria-hidden": "true" }, arrow),
+      ),
     );
   }
 
   row(n, codes, top) {
     const { release, cellOf, trend, pins, onOpen, onPin } = this.view;
-    const name = h("button", { type: "button", class: "link", "data-key": `open ${n}`, onclick: () => onOpen(n) }, release.label(n));
+    const name = h(
+      "button",
+      { type: "button", class: "link", "data-key": `open ${n}`, onclick: () => onOpen(n) },
+      release.label(n),
+    );
     const pinned = pins.includes(release.ids[n]);
-    const values = release.trends.flatMap((_, i) => (i === trend ? this.ownCells(n, cellOf(n, i), top) : [h("td", { class: "number other" }, this.words(n, cellOf(n, i), true))]));
+    const values = release.trends.flatMap((_, i) =>
+      i === trend
+        ? this.ownCells(n, cellOf(n, i), top)
+        : [h("td", { class: "number other" }, this.words(n, cellOf(n, i), true))],
+    );
+    const here = n === this.view.selected;
     return h(
       "tr",
-      {},
+      { class: here ? "here" : null, "aria-current": here ? "true" : null },
       h("th", { scope: "row" }, name),
       codes && h("td", { class: "narrow" }, release.codes[n]),
       values,
-      h("td", { class: "pin-cell" }, h("button", { type: "button", class: "pin", "data-key": `pin ${n}`, "aria-pressed": String(pinned), "aria-label": `Compare ${release.label(n)}`, title: pinned ? "Remove from the comparison" : "Add to the comparison", onclick: () => onPin(n) }, pinned ? "✓" : "+")),
+      h(
+        "td",
+        { class: "pin-cell" },
+        h(
+          "button",
+          {
+            type: "button",
+            class: "pin",
+            "data-key": `pin ${n}`,
+            "aria-pressed": String(pinned),
+            "aria-label": `Compare ${release.label(n)}`,
+            title: pinned ? "Remove from the comparison" : "Add to the comparison",
+            onclick: () => onPin(n),
+          },
+          pinned ? "✓" : "+",
+        ),
+      ),
     );
   }
 
@@ -93,7 +146,14 @@ export class RegionTable {
   ownCells(n, cell, top) {
     if (!cell) return [h("td", { class: "none-cell wide", colspan: 2 }, this.words(n, cell, false))];
     const range = cell.low === null ? "" : interval(cell);
-    return [h("td", { class: "number wide" }, h("div", { class: "bar" }, this.bar(cell, top), h("strong", {}, number(cell.value)))), h("td", { class: "number range" }, range)];
+    return [
+      h(
+        "td",
+        { class: "number wide" },
+        h("div", { class: "bar" }, this.bar(cell, top), h("strong", {}, number(cell.value))),
+      ),
+      h("td", { class: "number range" }, range),
+    ];
   }
 
   // A dot on the map's scale with the reach of its interval.
@@ -105,8 +165,25 @@ export class RegionTable {
       "svg",
       { width: BAR, height: 14, viewBox: `0 0 ${BAR} 14`, "aria-hidden": "true" },
       s("line", { x1: 5, x2: BAR - 5, y1: 7, y2: 7, stroke: colors.grid, "stroke-width": 1 }),
-      cell.low !== null && s("line", { x1: x(cell.low), x2: x(cell.high), y1: 7, y2: 7, stroke: colors.muted, "stroke-width": 3, "stroke-opacity": 0.55, "stroke-linecap": "round" }),
-      s("circle", { cx: x(cell.value), cy: 7, r: 4.5, fill: colorOf(cell.value, release.trends[trend], release.classes), stroke: colors.ink, "stroke-width": 1 }),
+      cell.low !== null &&
+        s("line", {
+          x1: x(cell.low),
+          x2: x(cell.high),
+          y1: 7,
+          y2: 7,
+          stroke: colors.muted,
+          "stroke-width": 3,
+          "stroke-opacity": 0.55,
+          "stroke-linecap": "round",
+        }),
+      s("circle", {
+        cx: x(cell.value),
+        cy: 7,
+        r: 4.5,
+        fill: colorOf(cell.value, release.trends[trend], release.classes),
+        stroke: colors.ink,
+        "stroke-width": 1,
+      }),
     );
   }
 }
