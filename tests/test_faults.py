@@ -329,7 +329,7 @@ def test_two_processes_publish_the_same_dataset(one: Path) -> None:
 
 def test_everything_beside_the_dataset_is_for_its_owner_only(one: Path) -> None:
     """Store, journal and backup are 0600 whatever the mask; the dataset is for all."""
-    assert run_process(BACKUP, one, setup=partial(os.umask, 0)).code == 0  # type: ignore[arg-type]
+    assert run_process(BACKUP, one, setup=partial(os.umask, 0)).code == 0
     for name in ("store.db", "store.db.journal", "backup.db"):
         assert stat.S_IMODE((one / name).stat().st_mode) == 0o600
     assert stat.S_IMODE((one / "dataset").stat().st_mode) == 0o755
