@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test format lock clean
+.PHONY: help demo test evidence format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -19,6 +19,10 @@ test: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest
+
+# The long versions of what `make test` tries, with their results in build/evidence/.
+evidence: $(VENV)/dev.stamp
+	$(BIN)/python -m tools.evidence_reliability
 
 format: $(VENV)/dev.stamp
 	$(BIN)/ruff check --fix .

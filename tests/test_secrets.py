@@ -93,3 +93,12 @@ def _wait_for_spill(temporary: Path, alive: Callable[[], bool]) -> bool:
 def two_threads() -> None:
     """Give each of DuckDB's threads more of the little memory."""
     os.cpu_count = lambda: 1
+
+
+@pytest.mark.parametrize("name", ["core.txt", "dev.txt"])
+def test_every_dependency_is_pinned_by_hash(name: str) -> None:
+    """An exact version with the SHA-256 of its files: nothing else is installed."""
+    text = (Path(__file__).parent.parent / "requirements" / name).read_text(encoding="utf-8")
+    wanted = [part for part in text.replace("\\\n", " ").splitlines() if part and not part.lstrip().startswith("#")]
+    assert len(wanted) > 10
+    assert [line for line in wanted if "==" not in line or "--hash=sha256:" not in line] == []
