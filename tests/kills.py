@@ -124,7 +124,7 @@ def _run(
     setup: Callable[[], object] | None,
 ) -> None:
     """Be the program, in a forked process."""
-    from search_insights.cli import main
+    from search_insights.cli import _end, main
 
     descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     for stream in (1, 2):
@@ -132,7 +132,8 @@ def _run(
     os.chdir(folder)
     (folder / "tmp").mkdir(exist_ok=True)
     tempfile.tempdir = str(folder / "tmp")
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _end)  # as the installed program takes them
     if setup:
         setup()
     if at or steps:
