@@ -42,10 +42,10 @@ def test_a_kill_around_the_commit_leaves_all_or_nothing(prepared: dict[str, Case
     """Before each line of the transaction and of what writes the journal."""
     case, tally = prepared["anonymize, later"], Tally()
     around = [step for step in steps_of(case, most=1) if step[0] == "store.py" and step[1] in lines_of_commit()]
-    assert len(around) > 5
-    for step in around:
+    assert len(around) > 8
+    for step in around[3:]:  # from the beginning of the transaction on
         check(case, tally, at=step)
-    assert tally.killed == len(around)
+    assert tally.killed == len(around) - 3
 
 
 def lines_of_commit() -> range:
@@ -165,9 +165,9 @@ def test_a_dataset_that_was_moved_aside_comes_back(tmp_path: Path) -> None:
 
 def test_many_crashes_do_not_add_up(tmp_path: Path) -> None:
     """A soak: week after week with a kill in between, and in the end the dataset of a run that nobody disturbed."""
-    result = soak(tmp_path, weeks=3, seed=3)
-    assert result.kills >= 2
+    result = soak(tmp_path, weeks=2, seed=3)
+    assert result.kills >= 1
     assert result.differs == []
     assert result.leftovers == []
     with open_store(tmp_path / "disturbed" / "store.db") as store:
-        assert len(store.entries()) == 3
+        assert len(store.entries()) == 2
