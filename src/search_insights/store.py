@@ -161,7 +161,7 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
     made = not path.exists()
     remove_abandoned(path.parent, _draft_prefix(path))
     if made:
-        _make(path, coverage)
+        _make(path.resolve(), coverage)
     with private_files(), _connect(path, read_only=False) as connection:
         try:
             with in_words(path):
