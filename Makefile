@@ -22,8 +22,10 @@ test: $(VENV)/dev.stamp
 	$(BIN)/mypy
 	$(BIN)/pytest
 
+# The long versions of what `make test` tries, with reports in build/evidence/.
 evidence: $(VENV)/dev.stamp
 	$(BIN)/python -m tools.evidence
+	$(BIN)/python -m tools.evidence_reliability
 
 format: $(VENV)/dev.stamp
 	$(BIN)/ruff check --fix .
