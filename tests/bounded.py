@@ -157,11 +157,11 @@ def bench(coverage: Coverage, session: "SparkSession | None" = None) -> Iterator
     names, cells = region_names(coverage), CellList(coverage)
     if session is not None:
         register_names_in_spark(session, names)
-        spark_log = SparkLog(LogSource(()), (), False, "UTC")
+        spark_log = SparkLog(LogSource(("the table",)), (), False, "UTC")
         yield Bench(SparkTable(SparkEngine(session, spark_log, coverage.spec)), cells, names)
         return
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE log (user_id BIGINT, timestamp TIMESTAMPTZ, region TEXT, category TEXT)")
         register_names_in_duckdb(connection, names)
-        log = SearchLog(LogSource(()), (), "TIMESTAMP WITH TIME ZONE", "UTC")
+        log = SearchLog(LogSource(("the table",)), (), "TIMESTAMP WITH TIME ZONE", "UTC")
         yield Bench(DuckDbTable(DuckDbEngine(connection, log, coverage.spec)), cells, names)

@@ -1,6 +1,8 @@
 """What the tests share: the releases they speak of, and the program as a user runs it."""
 
 import os
+import socket
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +25,14 @@ if TYPE_CHECKING:
 # No deadline: whether a test passes does not depend on how busy the machine is.
 settings.register_profile("steady", deadline=None, max_examples=50)
 settings.load_profile("steady")
+
+
+# Spark's settings for little data: quick to start.
+QUICK = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+}
 
 
 @pytest.fixture(scope="session")
@@ -58,15 +68,16 @@ def spark() -> Iterator["SparkSession"]:
         if os.environ.get("CI"):
             pytest.fail(f"CI must have what the tests need: {missing}")
         pytest.skip(str(missing))
-    quick = {  # to start, and on little data
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.connect.grpc.binding.port": "0",
+    with socket.create_server(("localhost", 0)) as free:
+        port = free.getsockname()[1]
+    more = {
+        "spark.connect.grpc.binding.port": str(port),
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
     }
-    with open_session(Cluster("local[2,4]", settings=quick)) as session:
-        yield session
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)  # for tests that put Python into Spark's tasks
+        with open_session(Cluster("local[2,4]", settings=QUICK | more)) as session:
+            yield session
 
 
 @pytest.fixture

@@ -72,23 +72,27 @@ def open_session(cluster: Cluster) -> Iterator["SparkSession"]:
     _hush_python()
     if cluster.remote is not None:
         with _joined(cluster, cluster.remote) as session:
-            yield private_session(session)
+            yield _settled(session)
         return
     require_java()
     folder = tempfile.mkdtemp(prefix="search-insights-spark-")  # made with mode 0700
     try:
         with _started(cluster, folder) as session:
-            yield private_session(session)
+            yield _settled(session)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def private_session(session: "SparkSession") -> "SparkSession":
     """Give a session with settings and views of its own, so that those of the given one stay as they are."""
-    own = session.newSession()
+    return _settled(session.newSession())
+
+
+def _settled(session: "SparkSession") -> "SparkSession":
     for key, value in _SESSION_SETTINGS.items():
-        own.conf.set(key, value)
-    return own
+        if session.conf.get(key) != value:  # some are so old that Spark warns of setting them
+            session.conf.set(key, value)
+    return session
 
 
 def spark_errors() -> tuple[type[Exception], ...]:
@@ -133,9 +137,10 @@ def require_java() -> None:
 
 
 def _hush_python() -> None:
-    """Keep PySpark from writing the errors that it raises to standard error, too."""
+    """Keep PySpark from writing the errors that it raises to standard error, too; and its words about pandas."""
     from pyspark.logger import PySparkLogger
 
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")  # which is not used here
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging"):
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)
 
@@ -161,11 +166,10 @@ def _started(cluster: Cluster, folder: str) -> Iterator["SparkSession"]:
     conf = SparkConf().setMaster(cluster.master).setAll(list(settings.items()))
     nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
-        with _no_warnings():
-            # One Java a process: it is started once, and ends with the process.
-            gateway = SparkContext._gateway or launch_gateway(conf, nowhere)  # type: ignore[no-untyped-call]
-            context = SparkContext(conf=conf, gateway=gateway)
-            session = SparkSession(context)
+        # One Java a process: it is started once, and ends with the process.
+        gateway = SparkContext._gateway or launch_gateway(conf, nowhere)  # type: ignore[no-untyped-call]
+        context = SparkContext(conf=conf, gateway=gateway)
+        session = SparkSession(context)
     except spark_errors() as error:
         raise InputError(
             f"--master {cluster.master}: Spark does not start ({condition_of(error)}); expected a master such as "
@@ -188,21 +192,27 @@ def _joined(cluster: Cluster, remote: str) -> Iterator["SparkSession"]:
 
     _require_answer(remote)
     try:
-        with _no_warnings():
-            # Not getOrCreate: it could give a session that somebody else in this process has opened elsewhere.
-            session = SparkSession.builder.remote(remote).create()
-            for key, value in cluster.settings.items():
-                session.conf.set(key, value)
-            session.range(1).count()
+        # Not getOrCreate: it could give a session that somebody else in this process has opened elsewhere.
+        session = SparkSession.builder.remote(remote).create()
+        session.range(1).count()
     except spark_errors() as error:
         raise InputError(
             f"--remote {remote}: no answer from a Spark Connect server there ({condition_of(error)})"
         ) from None
-    session.clearProgressHandlers()
     try:
+        session.clearProgressHandlers()
+        _set(session, cluster.settings)
         yield session
     finally:
         session.stop()
+
+
+def _set(session: "SparkSession", settings: Mapping[str, str]) -> None:
+    for key, value in settings.items():
+        try:
+            session.conf.set(key, value)
+        except spark_errors() as error:
+            raise UsageError(f"--conf {key}: the server does not let it be set ({condition_of(error)})") from None
 
 
 def _require_answer(remote: str) -> None:
@@ -214,11 +224,3 @@ def _require_answer(remote: str) -> None:
         socket.create_connection((address.hostname, address.port or 15002), timeout=10).close()
     except (OSError, ValueError):
         raise InputError(f"--remote {remote}: nobody listens there; is the Spark Connect server running?") from None
-
-
-@contextmanager
-def _no_warnings() -> Iterator[None]:
-    """Leave out what PySpark says about versions of pandas, which is not used."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
