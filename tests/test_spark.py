@@ -23,7 +23,7 @@ from search_insights.noise import Counts
 from search_insights.region_names import region_names
 from search_insights.simulation import simulate
 from search_insights.spark_engine import SparkEngine, spark_engine
-from search_insights.spark_session import open_session, parse_settings, private_session, require_java
+from search_insights.spark_session import Cluster, open_session, parse_settings, private_session, require_java
 from search_insights.store import open_store
 from search_insights.weeks import Week
 from tests.bounded import Event, bench
@@ -407,6 +407,12 @@ def test_options_that_do_not_go_together_are_refused(
     assert publisher.ledger() == []
 
 
+def test_a_second_spark_in_one_process_is_refused(spark: "SparkSession") -> None:
+    """PySpark has one to a process; who has one already can count in a session of it."""
+    with pytest.raises(InputError, match="Spark runs in this process already"), open_session(Cluster("local")):
+        pass
+
+
 def test_settings_are_sparks() -> None:
     """A value may have an equals sign; a key that is not Spark's is a slip."""
     assert parse_settings(["spark.a=b=c"]) == {"spark.a": "b=c"}
@@ -434,8 +440,6 @@ def test_the_lack_of_java_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, t
 def test_the_lack_of_pyspark_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """The line has the command that installs it."""
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    from search_insights.spark_session import Cluster
-
     with pytest.raises(InputError, match=r"pip install 'search-insights\[spark\]'"), open_session(Cluster()):
         pass
 

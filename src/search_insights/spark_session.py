@@ -151,14 +151,16 @@ def _started(cluster: Cluster, folder: str) -> Iterator["SparkSession"]:
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
+    if SparkContext._active_spark_context is not None:
+        raise InputError(
+            "Spark runs in this process already: open its log with spark_engine(private_session(...), ...)"
+        )
     settings = {
         "spark.app.name": "search-insights",
-        "spark.driver.memory": "2g",
         "spark.eventLog.enabled": "false",
         "spark.local.dir": folder,
-        "spark.sql.warehouse.dir": str(Path(folder, "warehouse")),
         "spark.ui.enabled": "false",
-        **_for_one_machine(cluster.master),
+        **(_for_one_machine(folder) if cluster.master.startswith("local") else {}),
         **cluster.settings,
         "spark.log.level": "OFF",
         "spark.ui.showConsoleProgress": "false",
@@ -181,9 +183,13 @@ def _started(cluster: Cluster, folder: str) -> Iterator["SparkSession"]:
         context.stop()
 
 
-def _for_one_machine(master: str) -> dict[str, str]:
-    """Split a day's users into a few parts for each core; Spark's 200 are meant for clusters."""
-    return {"spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1))} if master.startswith("local") else {}
+def _for_one_machine(folder: str) -> dict[str, str]:
+    """Choose what a cluster chooses for itself. Spark's 200 parts are too many here: a few for each core will do."""
+    return {
+        "spark.driver.memory": "2g",
+        "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),
+        "spark.sql.warehouse.dir": str(Path(folder, "warehouse")),
+    }
 
 
 @contextmanager
