@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test evidence format lock clean
+.PHONY: help demo test evidence format lock clean bench-peers
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -38,6 +38,10 @@ lock: $(VENV)/python.stamp
 		--generate-hashes --no-header --quiet --output-file requirements/core.txt
 	$(BIN)/uv pip compile pyproject.toml requirements/build.in --group dev --constraint requirements/core.txt --universal --python-version 3.11 \
 		--generate-hashes --no-header --quiet --output-file requirements/dev.txt
+
+# Measures this program beside its peers, each of which it installs into an environment of its own under build/.
+bench-peers: $(VENV)/dev.stamp
+	$(BIN)/python -m benchmarks.bench_peers
 
 clean:
 	rm -rf $(VENV)

@@ -13,8 +13,8 @@ from search_insights.accounting import require_promise
 from search_insights.cells import CellList
 from search_insights.counting import Tolerance, count_week
 from search_insights.coverage import Coverage
-from search_insights.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
-from search_insights.engine import Engine, LeftOut
+from search_insights.duckdb_engine import open_duckdb_engine
+from search_insights.engine import Engine, LeftOut, OpenEngine
 from search_insights.errors import InputError
 from search_insights.journal import refuse_second_noise
 from search_insights.ledger import LedgerEntry, checksum
@@ -42,13 +42,14 @@ def anonymize(
     coverage: Coverage,
     *,
     tolerance: Tolerance | None = None,
-    memory: str = DEFAULT_MEMORY,
+    open_engine: OpenEngine = open_duckdb_engine,
     progress: Callable[[str], None] = lambda text: None,
     report: Callable[[WeekDone], None] = lambda done: None,
 ) -> list[WeekDone]:
     """Bound, count, noise and commit weeks of a log, each whole or not at all.
 
-    Each week is reported as soon as it is final, also if a later one fails.
+    Each week is reported as soon as it is final, also if a later one fails. Counting is done by the engine that
+    `open_engine` opens; whichever it is, only sums leave it, and noise and the store are the same.
     """
     weeks = sorted({week_of(coverage.spec, week.first_day) for week in weeks})
     require_promise(coverage.spec)
@@ -61,7 +62,7 @@ def anonymize(
         new = [week for week in weeks if not store.holds(week)]
         refuse_second_noise(store_path, new)
         if new:
-            with open_duckdb_engine(source, coverage.spec, names, memory) as engine:
+            with open_engine(source, coverage.spec, names) as engine:
                 _require_same_zone(store, engine.naive_zone)
                 run = _Run(engine, store, CellList(coverage), names, tolerance or Tolerance(), progress)
                 for week in new:

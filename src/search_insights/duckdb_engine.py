@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from search_insights.bounding import UNKNOWN_CATEGORY, bounding_sql, events_sql, sums_sql
+from search_insights.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
 from search_insights.database import connect
 from search_insights.engine import Contributions, LeftOut
 from search_insights.errors import InputError, UsageError
+from search_insights.left_out import find_left_out
 from search_insights.log import LogSource, SearchLog, open_log, unreadable
-from search_insights.quoting import literal
 from search_insights.region_names import RegionNames
 from search_insights.spec import Spec
 from search_insights.working_folder import working_folder
@@ -68,6 +68,11 @@ def register_names(connection: "duckdb.DuckDBPyConnection", names: RegionNames) 
     connection.unregister("names_given")
 
 
+def _random(key: int, mask: int) -> str:
+    """Hash an event. The hash of several columns only combines theirs; it is hashed once more, or draws are unfair."""
+    return f"CAST(hash(xor(hash(user_id, timestamp), {key}::UBIGINT)) & {mask}::UBIGINT AS BIGINT)"
+
+
 @dataclass(frozen=True)
 class DuckDbEngine:
     """A log, open as the view `log` of a private database."""
@@ -85,9 +90,12 @@ class DuckDbEngine:
 
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
         """Bound the events of a day and add up the contributions."""
-        self._run(events_sql(self.spec, day, self.log.between(begin, end)))
-        self._run(bounding_sql())
-        sums = self._arrays(sums_sql())
+        events = events_query(self.spec, day, self.log.between(begin, end), _random)
+        self._run(f"CREATE OR REPLACE TEMP TABLE events AS {events}")
+        for statement in bounding_statements():
+            self._run(statement)
+        # Apart, because any search is most of them, and is added up faster when nothing else is in the way.
+        sums = self._arrays(f"{sums_query('category = 0')} UNION ALL {sums_query('category > 0')}")
         return Contributions(
             events=self._number("SELECT count(*) FROM events"),
             unknown_category=self._number(f"SELECT count(*) FROM events WHERE category = {UNKNOWN_CATEGORY}"),
@@ -98,30 +106,9 @@ class DuckDbEngine:
         )
 
     def left_out(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> LeftOut:
-        """Look only as closely as needed: where all rows of all files were used, nothing was left out."""
+        """Ask the database what was not used."""
         self.log.require_unchanged()
-        if used == self._number("SELECT count(*) FROM log"):
-            return LeftOut(rows=used)
-        of_week = self.log.between(begin, end)
-        files = [file for (file,) in self._rows(f"SELECT DISTINCT file FROM log WHERE {of_week}")]
-        if not files:
-            no_time = self._number("SELECT count(*) FROM log WHERE timestamp IS NULL")
-            return LeftOut(rows=no_time, outside=no_time)
-        in_files = f"file IN ({', '.join(literal(file) for file in files)})"
-        rows = self._number(f"SELECT count(*) FROM log WHERE {in_files} AND {of_week}")
-        outside = self._number(f"SELECT count(*) FROM log WHERE {in_files}") - self._number(
-            f"SELECT count(*) FROM log WHERE {in_files} AND {self.log.between(*asked)}"
-        )
-        no_user, no_region, unknown = self._reasons(of_week) if used < rows else (0, 0, 0)
-        return LeftOut(rows + outside, no_user, no_region, unknown, outside)
-
-    def _reasons(self, condition: str) -> tuple[int, int, int]:
-        (row,) = self._rows(f"""
-            SELECT count(*) FILTER (user_id IS NULL),
-                   count(*) FILTER (user_id IS NOT NULL AND region IS NULL),
-                   count(*) FILTER (user_id IS NOT NULL AND region IS NOT NULL AND name IS NULL)
-            FROM log LEFT JOIN names ON names.name = log.region WHERE {condition}""")
-        return row[0], row[1], row[2]
+        return find_left_out(self._rows, self.log.between(begin, end), self.log.between(*asked), used)
 
     def _run(self, sql: str) -> None:
         """Run statements over the log."""
