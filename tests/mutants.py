@@ -47,10 +47,11 @@ def everywhere(monkeypatch: Patch, function: Callable[..., Any], instead: Callab
 
 def _sql(monkeypatch: Patch, rule: str, instead: str) -> None:
     """Change a rule in sql/bounding.sql."""
-    sql = bounding.bounding_sql()
-    if rule not in sql:
+    statements = bounding.bounding_statements()
+    if not any(rule in statement for statement in statements):
         raise ValueError(f"sql/bounding.sql no longer says {rule!r}")
-    everywhere(monkeypatch, bounding.bounding_sql, lambda: sql.replace(rule, instead))
+    changed = [statement.replace(rule, instead) for statement in statements]
+    everywhere(monkeypatch, bounding.bounding_statements, lambda: changed)
 
 
 def _x4_dropped(monkeypatch: Patch) -> None:
