@@ -19,8 +19,10 @@ _NUMBER = (1 << NUMBER_BITS) - 1
 UNKNOWN_CATEGORY = 255
 
 
-def events_sql(spec: Spec, day: date, condition: str) -> str:
+def events_sql(spec: Spec, day: date, condition: str, *, queries: bool = False) -> str:
     """Write the query that gives each usable event of a day its category's number and its lot.
+
+    The number comes from the log's category or, where the log has `queries`, from the table `topics`.
 
     The lot is a hash of the user, the time and a key, so that running again draws the same events. The key is no
     secret: whoever knows it, what is drawn from one user's events depends on that user's events alone. The hash of
@@ -33,7 +35,7 @@ def events_sql(spec: Spec, day: date, condition: str) -> str:
                (hash(xor(hash(user_id, timestamp), {key}::UBIGINT)) & {_RANDOM_BITS}::UBIGINT)
                    | CASE WHEN category = 0 THEN {NO_TOPIC}::UBIGINT ELSE 0::UBIGINT END
                    | ticket AS lot
-        FROM (SELECT * REPLACE ({_category_number(spec)} AS category) FROM log WHERE {condition}) AS log
+        FROM ({_named_by_query(condition) if queries else _named_by_log(spec, condition)}) AS log
         JOIN names ON names.name = log.region
         WHERE user_id IS NOT NULL"""
 
@@ -56,6 +58,16 @@ def sums_sql() -> str:
         FROM contributions WHERE {{}} GROUP BY ALL"""
     # Apart, because any search is most of them, and is added up faster when nothing else is in the way.
     return f"{sums.format('category = 0')} UNION ALL {sums.format('category > 0')}"
+
+
+def _named_by_log(spec: Spec, condition: str) -> str:
+    return f"SELECT * REPLACE ({_category_number(spec)} AS category) FROM log WHERE {condition}"
+
+
+def _named_by_query(condition: str) -> str:
+    """Join what the classifier named: `topics` holds the texts that have a topic, each once."""
+    return f"""SELECT log.* REPLACE (coalesce(topics.category, 0)::UTINYINT AS category)
+               FROM log LEFT JOIN topics ON topics.query = log.query WHERE {condition}"""
 
 
 def _category_number(spec: Spec) -> str:

@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from search_insights.bounding import UNKNOWN_CATEGORY, bounding_sql, events_sql, sums_sql
+from search_insights.classifier import PACKAGED_MODEL, Classifier, load_classifier_for
 from search_insights.database import connect
 from search_insights.engine import Contributions, LeftOut
 from search_insights.errors import InputError, UsageError
@@ -29,18 +31,27 @@ if TYPE_CHECKING:
 
 DEFAULT_MEMORY = "2GB"
 
+_TEXTS_AT_ONCE = 1 << 16  # of a day's distinct queries; no more of them are held outside the database
+
 
 @contextmanager
 def open_duckdb_engine(
-    source: LogSource, spec: Spec, names: RegionNames, memory: str = DEFAULT_MEMORY
+    source: LogSource,
+    spec: Spec,
+    names: RegionNames,
+    memory: str = DEFAULT_MEMORY,
+    model: str | Path = PACKAGED_MODEL,
 ) -> Iterator["DuckDbEngine"]:
-    """Open a log for counting; at the end, close the database and remove what it spilled."""
+    """Open a log for counting; at the end, close the database and remove what it spilled.
+
+    If the log has queries in place of categories, the model names them.
+    """
     spill = tempfile.mkdtemp(prefix="search-insights-")  # made with mode 0700
     try:
         with _connect(spill, memory) as connection:
             log = open_log(connection, source, spec.time_zone)
             register_names(connection, names)
-            yield DuckDbEngine(connection, log, spec)
+            yield DuckDbEngine(connection, log, spec, load_classifier_for(spec, model) if log.queries else None)
     finally:
         shutil.rmtree(spill, ignore_errors=True)
 
@@ -75,8 +86,14 @@ class DuckDbEngine:
     connection: "duckdb.DuckDBPyConnection"
     log: SearchLog
     spec: Spec
+    model: Classifier | None = None
 
     name = "duckdb"
+
+    @property
+    def classifier(self) -> str:
+        """The fingerprint of the model that names queries; empty if the log has categories."""
+        return self.model.fingerprint if self.model else ""
 
     @property
     def naive_zone(self) -> str:
@@ -85,7 +102,10 @@ class DuckDbEngine:
 
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
         """Bound the events of a day and add up the contributions."""
-        self._run(events_sql(self.spec, day, self.log.between(begin, end)))
+        of_day = self.log.between(begin, end)
+        if self.model:
+            self._name_queries(self.model, of_day)
+        self._run(events_sql(self.spec, day, of_day, queries=self.model is not None))
         self._run(bounding_sql())
         sums = self._arrays(sums_sql())
         return Contributions(
@@ -96,6 +116,26 @@ class DuckDbEngine:
             classed_regions=sums["classed_region"],
             user_days=sums["user_days"],
         )
+
+    def _name_queries(self, model: Classifier, condition: str) -> None:
+        """Classify each distinct text of a day once, a batch at a time, and keep those that have a topic.
+
+        The model sees texts and nothing else: not whose they are, not how often they occur.
+        """
+        texts: list[str] = []
+        numbers = [np.zeros(0, dtype=np.uint8)]
+        with self._quietly():
+            rows = self.connection.execute(f"SELECT DISTINCT query FROM log WHERE {condition} AND query IS NOT NULL")
+            while batch := [text for (text,) in rows.fetchmany(_TEXTS_AT_ONCE)]:
+                named = model.classify(batch)
+                some = np.flatnonzero(named)
+                texts.extend(batch[i] for i in some)
+                numbers.append(named[some])
+            given = {"query": np.array(texts, dtype=object), "category": np.concatenate(numbers)}
+            self.connection.register("topics_given", given)
+            columns = "CAST(query AS VARCHAR) AS query, category"
+            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE topics AS SELECT {columns} FROM topics_given")
+            self.connection.unregister("topics_given")
 
     def left_out(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> LeftOut:
         """Look only as closely as needed: where all rows of all files were used, nothing was left out."""

@@ -44,13 +44,17 @@ class LogSource:
 
 @dataclass(frozen=True, slots=True)
 class SearchLog:
-    """A log whose files and columns were checked, open as the view `log` of a DuckDB connection."""
+    """A log whose files and columns were checked, open as the view `log` of a DuckDB connection.
+
+    `queries` says that it has texts in place of categories.
+    """
 
     source: LogSource
     files: tuple[str, ...]
     time_type: str
     zone: str
     own_zone: bool = True
+    queries: bool = False
 
     @property
     def naive_zone(self) -> str:
@@ -124,15 +128,18 @@ def _format(file: str) -> str:
 
 
 def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release_zone: str) -> SearchLog:
-    """Check a log's files and columns and open it as the view `log`: user_id, timestamp, region, category, file."""
+    """Check a log's files and columns and open it as the view `log`: user_id, timestamp, region, category, query, file.
+
+    Where a log has categories, its queries are not looked at.
+    """
     files = find_files(source.patterns)
     zone = source.naive_zone or release_zone
     _set_zone(connection, zone)
     reader = _reader(files)
     types = _column_types(connection, files, source)
-    topic = _topic_column(source, types)
+    topic = _topic_role(source, types)
     _check_types(source, types)
-    _require_in_each_file(connection, files, source)
+    _require_in_each_file(connection, files, source, topic)
     time = identifier(source.column("timestamp"))
     time_type = types[source.column("timestamp")]
     if time_type == "VARCHAR":
@@ -140,11 +147,12 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
     view = f"""
         CREATE OR REPLACE TEMP VIEW log AS
         SELECT {identifier(source.column("user_id"))} AS user_id, {time} AS timestamp,
-               {identifier(source.column("region"))} AS region, {topic} AS category, {_FILE_COLUMN} AS file
+               {identifier(source.column("region"))} AS region,
+               {_topic_columns(source, topic)}, {_FILE_COLUMN} AS file
         FROM {reader}"""
     _quietly(connection, view, source)
     own_zone = types[source.column("timestamp")] == "TIMESTAMP WITH TIME ZONE"
-    return SearchLog(source, files, time_type, zone, own_zone)
+    return SearchLog(source, files, time_type, zone, own_zone, queries=topic == "query")
 
 
 def _reader(files: Sequence[str]) -> str:
@@ -176,7 +184,9 @@ def _column_types(connection: "duckdb.DuckDBPyConnection", files: Sequence[str],
     return types
 
 
-def _require_in_each_file(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource) -> None:
+def _require_in_each_file(
+    connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource, topic: str
+) -> None:
     """Refuse files that do not go together.
 
     A file without a column that others have would pass for one whose searches have no category. Users of another type
@@ -186,7 +196,7 @@ def _require_in_each_file(connection: "duckdb.DuckDBPyConnection", files: Sequen
     for file in files if len(files) > 1 else ():
         rows = _quietly(connection, f"DESCRIBE SELECT * FROM {_reader([file])}", source)
         types = {str(row[0]): str(row[1]) for row in rows}
-        missing = {source.column(role) for role in (*REQUIRED, "category")} - set(types)
+        missing = {source.column(role) for role in (*REQUIRED, topic)} - set(types)
         if missing:
             raise LogError(
                 f"{file}: no column {min(missing)!r}, which other files of the log have; mend it, or leave it out"
@@ -199,18 +209,20 @@ def _require_in_each_file(connection: "duckdb.DuckDBPyConnection", files: Sequen
                 )
 
 
-def _topic_column(source: LogSource, types: Mapping[str, str]) -> str:
-    if source.column("category") in types:
-        return f"CAST({identifier(source.column('category'))} AS VARCHAR)"
-    if source.column("query") in types:
-        raise LogError(
-            f"{_shown(source)}: a column {source.column('query')!r} but no {source.column('category')!r}; this version "
-            "does not classify queries: add a column of categories, or map one with --column category=NAME"
-        )
+def _topic_role(source: LogSource, types: Mapping[str, str]) -> str:
+    """Say what tells a search's topic: its category, or else its text, which is to be classified."""
+    for role in TOPIC_COLUMNS:
+        if source.column(role) in types:
+            return role
     raise LogError(
         f"{_shown(source)}: no column {source.column('category')!r} or {source.column('query')!r}; "
-        "map one with --column category=NAME"
+        "map one with --column category=NAME, or query=NAME to have texts classified"
     )
+
+
+def _topic_columns(source: LogSource, topic: str) -> str:
+    columns = {role: "NULL" for role in TOPIC_COLUMNS} | {topic: identifier(source.column(topic))}
+    return ", ".join(f"CAST({column} AS VARCHAR) AS {role}" for role, column in columns.items())
 
 
 def _check_types(source: LogSource, types: Mapping[str, str]) -> None:

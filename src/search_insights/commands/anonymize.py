@@ -42,6 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--code-level", metavar="LEVEL", help="the level of all bare region codes, where levels share codes"
     )
+    group.add_argument(
+        "--model", metavar="FILE", help="the classifier of a log with queries and no category (default: the packaged)"
+    )
+    group.add_argument("--model-changed", action="store_true", help="earlier weeks were classified by another model")
     group = parser.add_argument_group("what may be wrong with the log")
     group.add_argument(
         "--allow-missing-day", metavar="DAY", action="append", default=[], help="a day that may have no event"
@@ -56,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Anonymize the weeks, and tell the operator how it went."""
     from search_insights.anonymization import anonymize
+    from search_insights.classifier import PACKAGED_MODEL
     from search_insights.counting import Tolerance
     from search_insights.duckdb_engine import DEFAULT_MEMORY
     from search_insights.log import LogSource, parse_columns
@@ -78,6 +83,8 @@ def run(args: argparse.Namespace) -> int:
             coverage,
             tolerance=tolerance,
             memory=args.memory or DEFAULT_MEMORY,
+            model=args.model or PACKAGED_MODEL,
+            model_changed=args.model_changed,
             progress=steps.show,
             report=lambda week: _report(week, args.store, steps),
         )
