@@ -136,8 +136,8 @@ def _require_same_model(store: Store, classifier: str, changed: bool) -> None:
     before = {entry.classifier for entry in store.entries()} - {"", classifier}
     if classifier and before and not changed:
         raise InputError(
-            f"{store.path}: earlier weeks were classified by another model ({min(before)[:12]}, now {classifier[:12]}), "
-            "so values may jump; use that one with --model FILE, or say --model-changed"
+            f"{store.path}: earlier weeks were classified by another model ({min(before)[:12]}, now "
+            f"{classifier[:12]}), so values may jump; use that one with --model FILE, or say --model-changed"
         )
 
 

@@ -77,7 +77,8 @@ class Classifier:
     def _sum(self, found: Features, topic: int) -> Scores:
         """Add weights up; as floats, because those of NumPy's fastest sum are exact for numbers of this size."""
         weights = self.weights[topic].take(found.bucket)
-        return np.bincount(found.text, weights, found.texts) + float(self.bias[topic])
+        sums = np.bincount(found.text, weights, found.texts) + float(self.bias[topic])
+        return sums.astype(np.float64, copy=False)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -126,11 +126,11 @@ def _mistakes(
     wrong = np.flatnonzero(labels != named)
     if not wrong.size:
         return []
-    scores = np.vstack([np.zeros(wrong.size), classifier.scores([texts[i] for i in wrong])])
+    scores = np.vstack([np.zeros(wrong.size), classifier.scores([texts[i] for i in wrong.tolist()])])
     at = np.arange(wrong.size)
     margin = (scores[named[wrong], at] - scores[labels[wrong], at]) / UNIT
     order = np.argsort(-margin, kind="stable")[:most]
     return [
-        Mistake(texts[wrong[i]], names[labels[wrong[i]]], names[named[wrong[i]]], round(float(margin[i]), 2))
-        for i in order
+        Mistake(texts[i], names[labels[i]], names[named[i]], round(float(by), 2))
+        for i, by in zip(wrong[order].tolist(), margin[order], strict=True)
     ]

@@ -150,7 +150,7 @@ def word_hashes(words: Sequence[str]) -> Hashes:
     """Hash words or pairs of words as texts are hashed, to look them up in a table."""
     found = split(normalise(words))
     count = np.bincount(found.text, minlength=len(words))
-    first = np.concatenate([[0], np.cumsum(count)[:-1]])
+    first: Numbers = np.cumsum(count) - count
     if not np.isin(count, (1, 2)).all():
         wrong = words[int(np.flatnonzero(~np.isin(count, (1, 2)))[0])]
         raise ValueError(f"{wrong!r} is neither one word nor two")
@@ -171,7 +171,9 @@ class WordTable:
         """Give the classes of words; nothing for unknown ones."""
         at = np.searchsorted(self.keys, hashes)
         at[at == self.keys.size] = 0
-        return np.where(self.keys[at] == hashes, self.classes[at], np.uint64(0))
+        classes = self.classes[at]
+        classes[self.keys[at] != hashes] = 0
+        return classes
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Files of queries: labels to learn from, pools, and files to be given a column of categories. All of it may be private.
+"""Files of queries: labels to learn from, pools, and files to be given a column of categories. All may be private.
 
 Nothing here puts a query into a message: a row is named by its number.
 """
@@ -122,7 +122,7 @@ def _format(path: Path) -> str:
     if kind in (".parquet", ".pq") and not packed:
         return "Parquet"
     if kind in _DELIMITERS:
-        return f"CSV{_DELIMITERS[kind]}"[:3]
+        return "CSV"
     raise InputError(f"{path}: expected a name that ends in .csv, .tsv or .parquet")
 
 

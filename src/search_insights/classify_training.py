@@ -30,9 +30,9 @@ from search_insights.spec import Spec
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
 
-SURE = 0.9  # the calibrated confidence that a text of the pool needs
+SURE = 0.7  # the calibrated confidence that a text of the pool needs
 POOL_WEIGHT = 0.25  # of a pool's text next to a labelled one
-NOISED_WEIGHT = 0.5  # of a text typed less carefully next to the text itself
+NOISED_WEIGHT = 0.25  # of a text typed less carefully next to the text itself
 LEAST_TIMES = 3  # a word occurs in the labels before it is known
 
 _FOLDS = 5
@@ -63,10 +63,11 @@ def train(
 ) -> Trained:
     """Train a model for the categories of a spec; `labels` are their numbers, 0 for none."""
     _require_all(labels, spec)
+    about = describe(texts, labels, pool, lexicon)
     cues = cue_numbers(lexicon.cues)
-    seen = texts_with_cue(normalise(texts), cues)
-    texts, labels = [texts[i] for i in seen], labels[seen]
-    pool = [pool[i] for i in texts_with_cue(normalise(pool), cues)] if pool else []
+    some = texts_with_cue(normalise(texts), cues)
+    texts, labels = [texts[i] for i in some.tolist()], labels[some]
+    pool = [pool[i] for i in texts_with_cue(normalise(pool), cues).tolist()] if pool else []
     counts = Counter(words_of(texts))
     table = word_table(lexicon.classes, geography, sorted(word for word, n in counts.items() if n >= LEAST_TIMES))
     learn = _Learner(table, len(spec.categories))
@@ -76,14 +77,24 @@ def train(
     kept, named = _named_pool(learn, committee, temperature, pool)
     progress(f"the student learns from {len(texts):,} labels and {len(kept):,} texts of the pool")
     student = learn.fit(*_with_noise(texts, labels, kept, named, seed))
-    about = {
-        "labels": len(texts),
-        "labels_sha256": _digest(texts, labels),
-        "pool": len(pool),
-        "pool_kept": len(kept),
-        "temperature": round(temperature, 4),
-    }
+    about |= {"pool_kept": len(kept), "temperature": round(temperature, 4)}
     return Trained(_rounded(student, spec, table, cues, about), len(kept), temperature)
+
+
+def describe(texts: Sequence[str], labels: Labels, pool: Sequence[str], lexicon: Lexicon) -> dict[str, Any]:
+    """Say what a model is trained on, so that one can see whether it still is."""
+    given = sorted(f"{text}\t{label}" for text, label in zip(texts, labels.tolist(), strict=True))
+    return {
+        "labels": len(texts),
+        "labels_sha256": _digest(given),
+        "pool": len(pool),
+        "pool_sha256": _digest(sorted(pool)),
+        "lexicon_sha256": _digest([repr(lexicon)]),
+    }
+
+
+def _digest(lines: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest()
 
 
 def save(classifier: Classifier, path: Path) -> None:
@@ -159,8 +170,8 @@ def _committee(learn: _Learner, texts: Sequence[str], labels: Labels) -> tuple[l
     members, unseen = [], np.zeros((len(texts), learn.classes))
     for i in range(_FOLDS):
         seen, held = np.flatnonzero(fold != i), np.flatnonzero(fold == i)
-        members.append(learn.fit([texts[j] for j in seen], labels[seen]))
-        unseen[held] = learn.logits(members[-1], [texts[j] for j in held])
+        members.append(learn.fit([texts[j] for j in seen.tolist()], labels[seen]))
+        unseen[held] = learn.logits(members[-1], [texts[j] for j in held.tolist()])
     return members, _temperature(unseen, labels)
 
 
@@ -191,7 +202,7 @@ def _named_pool(
         return [], np.zeros(0, dtype=np.int64)
     share = np.mean([_softmax(learn.logits(member, pool) / temperature) for member in committee], axis=0)
     sure = np.flatnonzero(share.max(axis=1) >= SURE)
-    return [pool[i] for i in sure], share[sure].argmax(axis=1)
+    return [pool[i] for i in sure.tolist()], share[sure].argmax(axis=1)
 
 
 def _with_noise(
@@ -221,8 +232,3 @@ def _rounded(
         cues,
         about,
     )
-
-
-def _digest(texts: Sequence[str], labels: Labels) -> str:
-    lines = sorted(f"{text}\t{label}" for text, label in zip(texts, labels.tolist(), strict=True))
-    return hashlib.sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest()

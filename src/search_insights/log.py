@@ -221,7 +221,7 @@ def _topic_role(source: LogSource, types: Mapping[str, str]) -> str:
 
 
 def _topic_columns(source: LogSource, topic: str) -> str:
-    columns = {role: "NULL" for role in TOPIC_COLUMNS} | {topic: identifier(source.column(topic))}
+    columns = dict.fromkeys(TOPIC_COLUMNS, "NULL") | {topic: identifier(source.column(topic))}
     return ", ".join(f"CAST({column} AS VARCHAR) AS {role}" for role, column in columns.items())
 
 

@@ -13,7 +13,7 @@ from search_insights.geography import Geography
 from search_insights.simulate_queries import ordinary_texts
 from search_insights.simulate_words import PLACE
 
-SWAPPED = 0.6  # how often a word is swapped for another of its class
+SWAPPED = 0.3  # how often a word is swapped for another of its class
 ORDINARY = 0.25  # share of the pool that is about anything else
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -55,7 +55,7 @@ def _describe_train(parser: argparse.ArgumentParser) -> None:
 def _describe_pool(parser: argparse.ArgumentParser) -> None:
     _add_labels(parser)
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the pool to write, CSV or Parquet")
-    parser.add_argument("--texts", metavar="N", type=int, default=30_000, help="how many (default: 30000)")
+    parser.add_argument("--texts", metavar="N", type=int, default=20_000, help="how many (default: 20000)")
     parser.add_argument("--seed", metavar="N", type=int, default=1, help="any whole number (default: 1)")
     _add_lexicon(parser)
     add_coverage(parser)
