@@ -67,7 +67,7 @@ def test_apply_reads_and_writes_parquet(run: Run, tmp_path: Path) -> None:
     query = "SELECT i::INTEGER AS n, CASE i WHEN 1 THEN 'covid vaccine near me' WHEN 2 THEN NULL ELSE 'x' END AS query"
     duckdb.execute(f"COPY ({query} FROM range(3) r(i)) TO '{tmp_path}/in.parquet' (FORMAT parquet)")
     assert run("classify", "apply", tmp_path / "in.parquet", "--out", tmp_path / "out.parquet")[0] == 0
-    rows = duckdb.sql(f"SELECT * FROM '{tmp_path}/out.parquet'").fetchall()
+    rows = duckdb.execute(f"SELECT * FROM '{tmp_path}/out.parquet'").fetchall()
     assert rows == [(0, "x", None), (1, "covid vaccine near me", "A1"), (2, None, None)]
 
 
@@ -150,7 +150,7 @@ def test_a_publisher_trains_a_model_of_another_release(run: Run, tmp_path: Path)
     )
     assert json.loads(found[1])["macro_f1"]["value"] > 0.95
     refused(run("classify", "evaluate", "--labels", labels, "--spec", tmp_path / "spec.toml"), "--model FILE")
-    refused(run("classify", "train", "--labels", labels, "--out", model), "row 17", "unknown category")
+    refused(run("classify", "train", "--labels", labels, "--out", model), "row 97", "unknown category")
 
 
 @pytest.mark.parametrize("job", ["apply", "evaluate", "train", "pool"])

@@ -14,6 +14,7 @@ from typing import Any
 
 # Loaded when they are used, so that importing the package is quick.
 _WHERE = {
+    "Classifier": "classifier",
     "Coverage": "coverage",
     "LogSource": "log",
     "SearchInsightsError": "errors",
@@ -22,6 +23,7 @@ _WHERE = {
     "anonymize": "anonymization",
     "evaluate": "evaluation",
     "load": "loading",
+    "load_classifier": "classifier",
     "load_geography": "geography",
     "load_spec": "spec_file",
     "open_store": "store",
