@@ -38,7 +38,8 @@ UNIT = 1024  # weights are whole multiples of 1/1024 of a unit of log-odds
 
 _MAGIC = b"search-insights classifier 1\n"
 _MOST_BYTES = 1 << 28  # of a model's numbers; a file that claims more is not one of ours
-_BATCH = 1 << 14  # texts at once: their numbers fit into a core's cache
+_BATCH = 1 << 14  # texts glanced at together: their bytes fit into a core's cache
+_READ_AT_ONCE = 1 << 11  # texts read word by word together: tens of megabytes, also if all are long
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,10 @@ class Classifier:
 
     def scores(self, texts: Sequence[str]) -> Scores:
         """Weigh texts: a row for each topic, above 0 where it is likelier than none. The values are whole numbers."""
+        parts = [self._weigh(texts[i : i + _READ_AT_ONCE]) for i in range(0, len(texts), _READ_AT_ONCE)]
+        return np.hstack(parts) if parts else np.zeros((len(self.categories), 0))
+
+    def _weigh(self, texts: Sequence[str]) -> Scores:
         found = features(split(normalise(texts)), self.table)
         return np.array([self._sum(found, topic) for topic in range(len(self.categories))])
 
