@@ -37,6 +37,7 @@ PACKAGED_MODEL = "vaccination"
 UNIT = 1024  # weights are whole multiples of 1/1024 of a unit of log-odds
 
 _MAGIC = b"search-insights classifier 1\n"
+_PACKING = 6  # how hard numbers are packed: harder takes ten times as long and saves little
 _MOST_BYTES = 1 << 28  # of a model's numbers; a file that claims more is not one of ours
 _BATCH = 1 << 14  # texts glanced at together: their bytes fit into a core's cache
 _READ_AT_ONCE = 1 << 11  # texts read word by word together: tens of megabytes, also if all are long
@@ -119,7 +120,7 @@ class Classifier:
             "about": dict(self.about),
             "arrays": [[name, array.dtype.str, array.shape] for name, array in arrays.items()],
         }
-        numbers = zlib.compress(b"".join(array.tobytes() for array in arrays.values()), 9)
+        numbers = zlib.compress(b"".join(array.tobytes() for array in arrays.values()), _PACKING)
         return _MAGIC + json.dumps(head).encode() + b"\n" + numbers
 
 
