@@ -271,13 +271,20 @@ def test_spark_refuses_in_the_same_words(
     assert str(by_spark.value) == told
 
 
-def test_queries_must_be_classified_before_spark_counts_them(
+def test_queries_are_named_on_the_cluster_as_on_one_machine(
     session: "SparkSession", coverage: Coverage, tmp_path: Path
 ) -> None:
-    """The line names the command that does it."""
-    log = write_log(tmp_path / "log.parquet", searches(category="", more=f"'{SECRET}' AS query"))
-    with pytest.raises(LogError, match=r"a column 'query' but no 'category'.*classify it first with 'search-insights"):
-        on_spark(session, coverage, log)
+    """A log with queries and no categories is classified where it lies, by the same model, with the same counts."""
+    texts = "['covid vaccine near me', 'covid vaccine side effects', 'weather', NULL, 'covid vaccine'][(i % 5) + 1]"
+    log = write_log(tmp_path / "log.parquet", searches(category="", more=f"{texts} AS query"))
+    by_spark = on_spark(session, coverage, log)
+    with open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)) as by_duckdb:
+        assert by_spark.classifier == by_duckdb.classifier != ""
+        for day in WEEK.days[:2]:
+            counts = counts_of(by_spark, coverage, day)
+            np.testing.assert_array_equal(counts, counts_of(by_duckdb, coverage, day))
+        categories = np.array([cell.category for cell in CellList(coverage).cells])
+        assert {category for category in categories if counts[categories == category].any()} == {"A0", "A1", "A2", "A3"}
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,12 @@ _NUMBER = (1 << NUMBER_BITS) - 1
 UNKNOWN_CATEGORY = 255
 
 
-def events_query(spec: Spec, day: date, condition: str, random: Callable[[int, int], str]) -> str:
+def events_query(
+    spec: Spec, day: date, condition: str, random: Callable[[int, int], str], *, queries: bool = False
+) -> str:
     """Write the query that gives each usable event of a day its category's number and its lot.
+
+    The number comes from the log's category or, where the log has `queries`, from the table `topics`.
 
     The lot is a hash of the user, the time and a key, so that running again draws the same events. The key is no
     secret: whoever knows it, what is drawn from one user's events depends on that user's events alone.
@@ -35,7 +39,7 @@ def events_query(spec: Spec, day: date, condition: str, random: Callable[[int, i
                {random(key, _RANDOM_BITS)}
                    | CASE WHEN category = 0 THEN CAST({NO_TOPIC} AS BIGINT) ELSE CAST(0 AS BIGINT) END
                    | ticket AS lot
-        FROM (SELECT user_id, timestamp, region, {_category_number(spec)} AS category FROM log WHERE {condition}) AS log
+        FROM ({_named_by_query(condition) if queries else _named_by_log(spec, condition)}) AS log
         JOIN names ON names.name = log.region
         WHERE user_id IS NOT NULL"""
 
@@ -57,6 +61,17 @@ def sums_query(condition: str = "TRUE") -> str:
                coalesce(classed_lot & {_NUMBER}, -1) AS classed_region,
                count(*) AS user_days
         FROM contributions WHERE {condition} GROUP BY ALL"""
+
+
+def _named_by_log(spec: Spec, condition: str) -> str:
+    return f"SELECT user_id, timestamp, region, {_category_number(spec)} AS category FROM log WHERE {condition}"
+
+
+def _named_by_query(condition: str) -> str:
+    """Join what the classifier named: `topics` holds the texts that have a topic, each once."""
+    return f"""
+            SELECT user_id, timestamp, region, CAST(coalesce(topics.category, 0) AS SMALLINT) AS category
+            FROM log LEFT JOIN topics ON topics.query = log.query WHERE {condition}"""
 
 
 def _category_number(spec: Spec) -> str:

@@ -24,6 +24,7 @@ from search_insights.errors import SearchInsightsError, UsageError
 COMMANDS = (
     "demo",
     "simulate",
+    "classify",
     "anonymize",
     "publish",
     "dashboard",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from search_insights.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
+from search_insights.classifier import PACKAGED_MODEL, Classifier, load_classifier_for
 from search_insights.database import connect
 from search_insights.engine import Contributions, LeftOut
 from search_insights.errors import InputError, UsageError
@@ -30,19 +31,28 @@ if TYPE_CHECKING:
 
 DEFAULT_MEMORY = "2GB"
 
+_TEXTS_AT_ONCE = 1 << 16  # of a day's distinct queries; no more of them are held outside the database
+
 
 @contextmanager
 def open_duckdb_engine(
-    source: LogSource, spec: Spec, names: RegionNames, memory: str = DEFAULT_MEMORY
+    source: LogSource,
+    spec: Spec,
+    names: RegionNames,
+    memory: str = DEFAULT_MEMORY,
+    model: str | Path = PACKAGED_MODEL,
 ) -> Iterator["DuckDbEngine"]:
-    """Open a log for counting; at the end, close the database and remove what it spilled."""
+    """Open a log for counting; at the end, close the database and remove what it spilled.
+
+    If the log has queries in place of categories, the model names them.
+    """
     with (
         working_folder(Path(tempfile.gettempdir()), "search-insights-") as spill,
         _connect(str(spill), memory) as connection,
     ):
         log = open_log(connection, source, spec.time_zone)
         register_names(connection, names)
-        yield DuckDbEngine(connection, log, spec)
+        yield DuckDbEngine(connection, log, spec, load_classifier_for(spec, model) if log.queries else None)
 
 
 def _connect(spill: str, memory: str) -> "duckdb.DuckDBPyConnection":
@@ -80,8 +90,14 @@ class DuckDbEngine:
     connection: "duckdb.DuckDBPyConnection"
     log: SearchLog
     spec: Spec
+    model: Classifier | None = None
 
     name = "duckdb"
+
+    @property
+    def classifier(self) -> str:
+        """The fingerprint of the model that names queries; empty if the log has categories."""
+        return self.model.fingerprint if self.model else ""
 
     @property
     def naive_zone(self) -> str:
@@ -90,7 +106,10 @@ class DuckDbEngine:
 
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
         """Bound the events of a day and add up the contributions."""
-        events = events_query(self.spec, day, self.log.between(begin, end), _random)
+        of_day = self.log.between(begin, end)
+        if self.model:
+            self._name_queries(self.model, of_day)
+        events = events_query(self.spec, day, of_day, _random, queries=self.model is not None)
         self._run(f"CREATE OR REPLACE TEMP TABLE events AS {events}")
         for statement in bounding_statements():
             self._run(statement)
@@ -104,6 +123,26 @@ class DuckDbEngine:
             classed_regions=sums["classed_region"],
             user_days=sums["user_days"],
         )
+
+    def _name_queries(self, model: Classifier, condition: str) -> None:
+        """Classify each distinct text of a day once, a batch at a time, and keep those that have a topic.
+
+        The model sees texts and nothing else: not whose they are, not how often they occur.
+        """
+        texts: list[str] = []
+        numbers = [np.zeros(0, dtype=np.uint8)]
+        with self._quietly():
+            rows = self.connection.execute(f"SELECT DISTINCT query FROM log WHERE {condition} AND query IS NOT NULL")
+            while batch := [text for (text,) in rows.fetchmany(_TEXTS_AT_ONCE)]:
+                named = model.classify(batch)
+                some = np.flatnonzero(named)
+                texts.extend(batch[i] for i in some)
+                numbers.append(named[some])
+            given = {"query": np.array(texts, dtype=object), "category": np.concatenate(numbers)}
+            self.connection.register("topics_given", given)
+            columns = "CAST(query AS VARCHAR) AS query, category"
+            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE topics AS SELECT {columns} FROM topics_given")
+            self.connection.unregister("topics_given")
 
     def left_out(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> LeftOut:
         """Ask the database what was not used."""

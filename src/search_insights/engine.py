@@ -70,6 +70,10 @@ class Engine(Protocol):
     def naive_zone(self) -> str:
         """The zone that times without one are read in; empty if they carry their own."""
 
+    @property
+    def classifier(self) -> str:
+        """The fingerprint of the model that names queries; empty if the log has categories."""
+
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
         """Bound the events of a day, which lies between two instants."""
 

@@ -48,13 +48,17 @@ class LogSource:
 
 @dataclass(frozen=True, slots=True)
 class SearchLog:
-    """A log whose files and columns were checked, open as the view `log` of a DuckDB connection."""
+    """A log whose files and columns were checked, open as the view `log` of a DuckDB connection.
+
+    `queries` says that it has texts in place of categories.
+    """
 
     source: LogSource
     files: tuple[str, ...]
     time_type: str
     zone: str
     own_zone: bool = True
+    queries: bool = False
     states: tuple[tuple[int, int, int], ...] = ()
 
     def require_unchanged(self) -> None:
@@ -155,16 +159,19 @@ def require_parquet(file: str) -> None:
 
 
 def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release_zone: str) -> SearchLog:
-    """Check a log's files and columns and open it as the view `log`: user_id, timestamp, region, category, file."""
+    """Check a log's files and columns and open it as the view `log`: user_id, timestamp, region, category, query, file.
+
+    Where a log has categories, its queries are not looked at.
+    """
     files = find_files(source.patterns)
     states = tuple(_state(file) for file in files)
     zone = source.naive_zone or release_zone
     _set_zone(connection, zone)
     reader = _reader(files)
     types = _column_types(connection, files, source)
-    topic = _topic_column(source, types)
+    topic = topic_role(source, types)
     check_types(source, types, _ALLOWED)
-    _require_in_each_file(connection, files, source)
+    _require_in_each_file(connection, files, source, topic)
     _require_whole_lines(connection, files, source)
     time = identifier(source.column("timestamp"))
     time_type = types[source.column("timestamp")]
@@ -173,12 +180,13 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
     view = f"""
         CREATE OR REPLACE TEMP VIEW log AS
         SELECT {identifier(source.column("user_id"))} AS user_id, {time} AS timestamp,
-               {identifier(source.column("region"))} AS region, {topic} AS category, {_FILE_COLUMN} AS file
+               {identifier(source.column("region"))} AS region,
+               {", ".join(topic_columns(source, topic, "VARCHAR"))}, {_FILE_COLUMN} AS file
         FROM {reader}"""
     _quietly(connection, view, source)
     _quietly(connection, "CREATE OR REPLACE TEMP VIEW log_files AS FROM log", source)
     own_zone = types[source.column("timestamp")] == "TIMESTAMP WITH TIME ZONE"
-    return SearchLog(source, files, time_type, zone, own_zone, states)
+    return SearchLog(source, files, time_type, zone, own_zone, topic == "query", states)
 
 
 def _reader(files: Sequence[str], header: str = "true") -> str:
@@ -215,15 +223,18 @@ def require_columns(source: LogSource, types: Mapping[str, str], have: str = "")
             )
 
 
-def _require_in_each_file(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource) -> None:
+def _require_in_each_file(
+    connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource, topic: str
+) -> None:
     described = ((file, f"DESCRIBE SELECT * FROM {_reader([file])}") for file in files if len(files) > 1)
     require_alike(
         source,
+        topic,
         ((file, {str(row[0]): str(row[1]) for row in _quietly(connection, sql, source)}) for file, sql in described),
     )
 
 
-def require_alike(source: LogSource, files: Iterable[tuple[str, Mapping[str, str]]]) -> None:
+def require_alike(source: LogSource, topic: str, files: Iterable[tuple[str, Mapping[str, str]]]) -> None:
     """Refuse files, given with the types of their columns, that do not go together.
 
     A file without a column that others have would pass for one whose searches have no category. Users of another type
@@ -231,7 +242,7 @@ def require_alike(source: LogSource, files: Iterable[tuple[str, Mapping[str, str
     """
     first: dict[str, str] = {}
     for file, types in files:
-        missing = {source.column(role) for role in (*REQUIRED, "category")} - set(types)
+        missing = {source.column(role) for role in (*REQUIRED, topic)} - set(types)
         if missing:
             raise LogError(
                 f"{file}: no column {min(missing)!r}, which other files of the log have; mend it, or leave it out"
@@ -279,18 +290,21 @@ def _require_whole_lines(connection: "duckdb.DuckDBPyConnection", files: Sequenc
         )
 
 
-def _topic_column(source: LogSource, types: Mapping[str, str]) -> str:
-    if source.column("category") in types:
-        return f"CAST({identifier(source.column('category'))} AS VARCHAR)"
-    if source.column("query") in types:
-        raise LogError(
-            f"{shown(source)}: a column {source.column('query')!r} but no {source.column('category')!r}; this version "
-            "does not classify queries: add a column of categories, or map one with --column category=NAME"
-        )
+def topic_role(source: LogSource, types: Mapping[str, str]) -> str:
+    """Say what tells a search's topic: its category, or else its text, which is to be classified."""
+    for role in TOPIC_COLUMNS:
+        if source.column(role) in types:
+            return role
     raise LogError(
         f"{shown(source)}: no column {source.column('category')!r} or {source.column('query')!r}; "
-        "map one with --column category=NAME"
+        "map one with --column category=NAME, or query=NAME to have texts classified"
     )
+
+
+def topic_columns(source: LogSource, topic: str, text: str) -> list[str]:
+    """Write the columns category and query as the engine's type for text; where one is used, the other is empty."""
+    columns = dict.fromkeys(TOPIC_COLUMNS, "NULL") | {topic: identifier(source.column(topic))}
+    return [f"CAST({column} AS {text}) AS {role}" for role, column in columns.items()]
 
 
 def check_types(source: LogSource, types: Mapping[str, str], allowed: Mapping[str, Sequence[str]]) -> None:

@@ -5,13 +5,15 @@ a lot is a function of the event; nor count twice, because Spark takes each task
 here is counted on the side (accumulators, observed metrics), where tries add up.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from search_insights.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
+from search_insights.classifier import PACKAGED_MODEL, Classifier, load_classifier_for
 from search_insights.engine import Contributions, LeftOut
 from search_insights.left_out import find_left_out
 from search_insights.log import LogSource
@@ -21,6 +23,7 @@ from search_insights.spark_session import Cluster, open_session, spark_errors
 from search_insights.spec import Spec
 
 if TYPE_CHECKING:
+    from pyarrow import RecordBatch
     from pyspark.sql import DataFrame, SparkSession
 
 # Summed by cell on the cluster, open levels apart from classed ones, so that what comes to the driver is no more than
@@ -33,18 +36,27 @@ _CELL_SUMS = f"""
 
 @contextmanager
 def open_spark_engine(
-    source: LogSource, spec: Spec, names: RegionNames, cluster: Cluster | None = None
+    source: LogSource,
+    spec: Spec,
+    names: RegionNames,
+    cluster: Cluster | None = None,
+    model: str | Path = PACKAGED_MODEL,
 ) -> Iterator["SparkEngine"]:
     """Start Spark or join it, and open a log for counting."""
     with open_session(cluster or Cluster()) as session:
-        yield spark_engine(session, source, spec, names)
+        yield spark_engine(session, source, spec, names, model)
 
 
-def spark_engine(session: "SparkSession", source: LogSource, spec: Spec, names: RegionNames) -> "SparkEngine":
-    """Open a log for counting in a session, which gets the views `log` and `names`."""
+def spark_engine(
+    session: "SparkSession", source: LogSource, spec: Spec, names: RegionNames, model: str | Path = PACKAGED_MODEL
+) -> "SparkEngine":
+    """Open a log for counting in a session, which gets the views `log` and `names`.
+
+    If the log has queries in place of categories, the model names them, where the log is.
+    """
     log = open_spark_log(session, source, spec.time_zone)
     register_names(session, names)
-    return SparkEngine(session, log, spec)
+    return SparkEngine(session, log, spec, load_classifier_for(spec, model) if log.queries else None)
 
 
 def register_names(session: "SparkSession", names: RegionNames) -> None:
@@ -66,8 +78,14 @@ class SparkEngine:
     session: "SparkSession"
     log: SparkLog
     spec: Spec
+    model: Classifier | None = None
 
     name = "spark"
+
+    @property
+    def classifier(self) -> str:
+        """The fingerprint of the model that names queries; empty if the log has categories."""
+        return self.model.fingerprint if self.model else ""
 
     @property
     def naive_zone(self) -> str:
@@ -77,7 +95,12 @@ class SparkEngine:
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
         """Bound the events of a day and add up the contributions."""
         with self._quietly():
-            events = self.session.sql(events_query(self.spec, day, self.log.between(begin, end), _random))
+            of_day = self.log.between(begin, end)
+            if self.model:
+                texts = self.session.sql(f"SELECT DISTINCT query FROM log WHERE {of_day} AND query IS NOT NULL")
+                named = texts.mapInArrow(_namer(self.model), "query STRING, category SMALLINT")
+                named.createOrReplaceTempView("topics")
+            events = self.session.sql(events_query(self.spec, day, of_day, _random, queries=self.model is not None))
             events.createOrReplaceTempView("events")
             for statement in bounding_statements():
                 self.session.sql(statement)
@@ -110,6 +133,24 @@ class SparkEngine:
             yield
         except spark_errors() as error:
             raise unreadable(self.session, self.log, error) from None
+
+
+def _namer(model: Classifier) -> "Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]":
+    """Make what names texts on the cluster: those that have a topic, with its number. It sees nothing but texts."""
+
+    def name(batches: "Iterator[RecordBatch]") -> "Iterator[RecordBatch]":
+        import numpy as np
+        import pyarrow
+
+        for batch in batches:
+            texts = batch.column(0)
+            numbers = model.classify(texts.to_pylist())
+            some = np.flatnonzero(numbers)
+            yield pyarrow.record_batch(
+                [texts.take(pyarrow.array(some)), pyarrow.array(numbers[some].astype(np.int16))], ["query", "category"]
+            )
+
+    return name
 
 
 def _columns(frame: "DataFrame") -> dict[str, Any]:

@@ -4,7 +4,7 @@ It is checked as `log.py` checks one, and refused in the same words.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,12 +14,16 @@ from zoneinfo import ZoneInfo
 
 from search_insights.errors import LogError, UsageError
 from search_insights.log import (
+    REQUIRED,
+    TOPIC_COLUMNS,
     LogSource,
     check_types,
     require_alike,
     require_columns,
     require_parquet,
     shown,
+    topic_columns,
+    topic_role,
     unknown_zone,
 )
 from search_insights.quoting import identifier
@@ -48,6 +52,7 @@ class SparkLog:
     naive: bool
     zone: str
     own_zone: bool = True
+    queries: bool = False
 
     @property
     def naive_zone(self) -> str:
@@ -65,28 +70,30 @@ class SparkLog:
 
 
 def open_spark_log(session: "SparkSession", source: LogSource, release_zone: str) -> SparkLog:
-    """Check a log and open it as the view `log`: user_id, timestamp, region, category."""
+    """Check a log and open it as the view `log`: user_id, timestamp, region, category, query."""
     zone = source.naive_zone or release_zone
     _set_zone(session, zone)
     frame = _read(session, source)
     types = _types(frame)
     require_columns(source, types)
-    _require_category(source, types)
+    topic = topic_role(source, types)
     check_types(source, types, _ALLOWED)
     files = tuple(sorted(set(frame.inputFiles()))) if not _table(source) else ()
-    require_alike(source, _types_of_each(session, source, files))
+    require_alike(source, topic, _types_of_each(session, source, files))
     kind = types[source.column("timestamp")]
     time = identifier(source.column("timestamp"))
     columns = [
         f"{identifier(source.column('user_id'))} AS user_id",
         f"{f'TRY_CAST({time} AS TIMESTAMP_LTZ)' if kind == 'STRING' else time} AS timestamp",
         f"{identifier(source.column('region'))} AS region",
-        f"CAST({identifier(source.column('category'))} AS STRING) AS category",
+        *topic_columns(source, topic, "STRING"),
     ]
     frame.selectExpr(*columns).createOrReplaceTempView("log")
     if files:  # apart, because Spark is slow to tell the file of every row
         frame.selectExpr(*columns, "_metadata.file_path AS file").createOrReplaceTempView("log_files")
-    return SparkLog(source, files, kind == "TIMESTAMP_NTZ", zone, own_zone=kind == "TIMESTAMP")
+    return SparkLog(
+        source, files, kind == "TIMESTAMP_NTZ", zone, own_zone=kind == "TIMESTAMP", queries=topic == "query"
+    )
 
 
 def unreadable(session: "SparkSession", log: SparkLog, error: Exception) -> LogError:
@@ -132,7 +139,7 @@ def _types_of_each(
     session: "SparkSession", source: LogSource, files: tuple[str, ...]
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Look into every file, if there are several; what its folders' names say are columns, too."""
-    roles = [source.column(role) for role in ("user_id", "timestamp", "region", "category")]
+    roles = [source.column(role) for role in (*REQUIRED, *TOPIC_COLUMNS)]
 
     def look(file: str) -> tuple[str, dict[str, str]]:
         try:
@@ -157,20 +164,6 @@ def _plain(file: str) -> str:
 def _escaped(file: str) -> str:
     """Write a file's address so that Spark takes it for a name and not for a pattern."""
     return re.sub(r"([\\*?\[\]{}])", r"\\\1", unquote(file))
-
-
-def _require_category(source: LogSource, types: Mapping[str, str]) -> None:
-    if source.column("category") in types:
-        return
-    if source.column("query") in types:
-        raise LogError(
-            f"{shown(source)}: a column {source.column('query')!r} but no {source.column('category')!r}; on Spark, "
-            "classify it first with 'search-insights classify apply', or map one with --column category=NAME"
-        )
-    raise LogError(
-        f"{shown(source)}: no column {source.column('category')!r} or {source.column('query')!r}; "
-        "map one with --column category=NAME"
-    )
 
 
 def _set_zone(session: "SparkSession", zone: str) -> None:

@@ -51,6 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--code-level", metavar="LEVEL", help="the level of all bare region codes, where levels share codes"
     )
+    group.add_argument(
+        "--model", metavar="FILE", help="the classifier of a log with queries and no category (default: the packaged)"
+    )
+    group.add_argument("--model-changed", action="store_true", help="earlier weeks were classified by another model")
     group = parser.add_argument_group("what may be wrong with the log")
     group.add_argument(
         "--allow-missing-day", metavar="DAY", action="append", default=[], help="a day that may have no event"
@@ -95,6 +99,7 @@ def run(args: argparse.Namespace) -> int:
             coverage,
             tolerance=tolerance,
             open_engine=_engine(args),
+            model_changed=args.model_changed,
             progress=steps.show,
             report=lambda week: _report(week, args.store, steps),
         )
@@ -108,20 +113,22 @@ def run(args: argparse.Namespace) -> int:
 
 def _engine(args: argparse.Namespace) -> "OpenEngine":
     """Choose the engine, and refuse options of the other."""
+    from search_insights.classifier import PACKAGED_MODEL
     from search_insights.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
     from search_insights.spark_engine import open_spark_engine
     from search_insights.spark_session import Cluster, parse_settings
 
+    model = args.model or PACKAGED_MODEL
     if args.engine == "duckdb":
         if args.master or args.remote or args.conf:
             raise UsageError("--master, --remote and --conf are for Spark: add --engine spark")
-        return partial(open_duckdb_engine, memory=args.memory or DEFAULT_MEMORY)
+        return partial(open_duckdb_engine, memory=args.memory or DEFAULT_MEMORY, model=model)
     if args.memory:
         raise UsageError("--memory is for DuckDB; for Spark use --conf spark.driver.memory=4g or spark.executor.memory")
     if args.master and args.remote:
         raise UsageError("give --master, to start Spark, or --remote, to join one that runs; not both")
     cluster = Cluster(args.master or Cluster().master, args.remote, parse_settings(args.conf))
-    return partial(open_spark_engine, cluster=cluster)
+    return partial(open_spark_engine, cluster=cluster, model=model)
 
 
 def _report(done: "WeekDone", store: Path, steps: Steps) -> None:
