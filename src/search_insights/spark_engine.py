@@ -5,6 +5,7 @@ a lot is a function of the event; nor count twice, because Spark takes each task
 here is counted on the side (accumulators, observed metrics), where tries add up.
 """
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -98,8 +99,7 @@ class SparkEngine:
             of_day = self.log.between(begin, end)
             if self.model:
                 texts = self.session.sql(f"SELECT DISTINCT query FROM log WHERE {of_day} AND query IS NOT NULL")
-                named = texts.mapInArrow(_namer(self.model), "query STRING, category SMALLINT")
-                named.createOrReplaceTempView("topics")
+                _named(texts, self.model).createOrReplaceTempView("topics")
             events = self.session.sql(events_query(self.spec, day, of_day, _random, queries=self.model is not None))
             events.createOrReplaceTempView("events")
             for statement in bounding_statements():
@@ -133,6 +133,12 @@ class SparkEngine:
             yield
         except spark_errors() as error:
             raise unreadable(self.session, self.log, error) from None
+
+
+def _named(texts: "DataFrame", model: Classifier) -> "DataFrame":
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # about pandas, which Spark looks for and this does not use
+        return texts.mapInArrow(_namer(model), "query STRING, category SMALLINT")
 
 
 def _namer(model: Classifier) -> "Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]":
