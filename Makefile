@@ -1,6 +1,7 @@
 # Two commands do everything on a machine that has Python 3.11 or newer and reaches PyPI:
 #   make demo    the whole way on a simulated log, on this machine
 #   make test    style, types and every test
+#   make model   train the packaged classifier again, from the packaged labels
 # More evidence than fits into every test run, with a report and plots in build/evidence:
 #   make evidence
 PYTHON ?= python3
@@ -8,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test evidence format lock clean
+.PHONY: help demo test evidence format lock model clean bench-peers
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -22,8 +23,10 @@ test: $(VENV)/dev.stamp
 	$(BIN)/mypy
 	$(BIN)/pytest
 
+# The long versions of what `make test` tries, with reports in build/evidence/.
 evidence: $(VENV)/dev.stamp
 	$(BIN)/python -m tools.evidence
+	$(BIN)/python -m tools.evidence_reliability
 
 format: $(VENV)/dev.stamp
 	$(BIN)/ruff check --fix .
@@ -36,6 +39,18 @@ lock: $(VENV)/python.stamp
 		--generate-hashes --no-header --quiet --output-file requirements/core.txt
 	$(BIN)/uv pip compile pyproject.toml requirements/build.in --group dev --constraint requirements/core.txt --universal --python-version 3.11 \
 		--generate-hashes --no-header --quiet --output-file requirements/dev.txt
+
+# The packaged classifier, from the packaged labels, lexicon and geography; the same inputs give the same file.
+DATA := src/search_insights/data
+model: $(VENV)/dev.stamp
+	$(BIN)/search-insights classify pool --labels $(DATA)/vaccination_labels.csv --lexicon vaccination --out $(VENV)/pool.parquet
+	$(BIN)/search-insights classify train --labels $(DATA)/vaccination_labels.csv --pool $(VENV)/pool.parquet \
+		--lexicon vaccination --out $(DATA)/vaccination.model
+	$(BIN)/search-insights classify evaluate --labels $(DATA)/vaccination_heldout.csv
+
+# Measures this program beside its peers, each of which it installs into an environment of its own under build/.
+bench-peers: $(VENV)/dev.stamp
+	$(BIN)/python -m benchmarks.bench_peers
 
 clean:
 	rm -rf $(VENV)

@@ -29,14 +29,14 @@ MONDAY = date(2021, 3, 1)  # a week of seven times 24 hours
 USERS = 3_000_000
 
 
-def make_log(folder: Path, events: int, text_ids: bool, row_group: int) -> None:
+def make_log(folder: Path, events: int, text_ids: bool, row_group: int, users: int = USERS) -> None:
     """Write the log: users and places at random, two places a user, 3 % of the searches about a topic.
 
     A million rows a row group, as Arrow writes them: then the region column is stored as a dictionary. With the
     122,880 rows that DuckDB writes it is not, and reading it takes longer.
     """
     zips = [r.code for r in load_geography().regions if r.level == "postal_code"]
-    user = f"hash(e.i, {{day}}, 1) % {USERS}"
+    user = f"hash(e.i, {{day}}, 1) % {users}"
     with connect() as connection:
         connection.execute(
             "CREATE TABLE zips AS SELECT unnest(range(?)) AS n, unnest(?::TEXT[]) AS zip", [len(zips), zips]

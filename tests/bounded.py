@@ -1,20 +1,30 @@
-"""Running the bounding on a handful of events, through the engine that the program uses."""
+"""Running the bounding on a handful of events, through the engines that the program uses."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Protocol
 
 import duckdb
 import numpy as np
+import pyarrow
 
 from search_insights.cells import CellList
 from search_insights.counting import add_contributions
 from search_insights.coverage import Coverage
-from search_insights.duckdb_engine import DuckDbEngine, register_names
+from search_insights.duckdb_engine import DuckDbEngine
+from search_insights.duckdb_engine import register_names as register_names_in_duckdb
+from search_insights.engine import Contributions, Engine
 from search_insights.log import LogSource, SearchLog
 from search_insights.noise import Counts
 from search_insights.region_names import NUMBER_BITS, RegionNames, region_names
+from search_insights.spark_engine import SparkEngine
+from search_insights.spark_engine import register_names as register_names_in_spark
+from search_insights.spark_log import SparkLog
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 DAY = date(2021, 3, 9)
 NOON = datetime(2021, 3, 9, 20, tzinfo=UTC)
@@ -41,36 +51,94 @@ class Kept:
     classed_region: int | None
 
 
-@dataclass(frozen=True)
-class Bench:
+def arrow_table(events: Sequence[Event]) -> pyarrow.Table:
+    """Write events as a table."""
+    times = [NOON + timedelta(seconds=e.second) for e in events]
+    return pyarrow.table(
+        {
+            "user_id": pyarrow.array([e.user for e in events], pyarrow.int64()),
+            "timestamp": pyarrow.array(times, pyarrow.timestamp("us", "UTC")),
+            "region": pyarrow.array([e.region for e in events], pyarrow.string()),
+            "category": pyarrow.array([e.category for e in events], pyarrow.string()),
+        }
+    )
+
+
+class LogTable(Protocol):
     """An engine whose log is a table that tests fill."""
 
+    @property
+    def engine(self) -> Engine:
+        """The engine."""
+
+    def fill(self, events: Sequence[Event], times: int) -> None:
+        """Put these events, each so many times, and no others, into the log."""
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Look into the engine, as only a test may."""
+
+
+@dataclass(frozen=True)
+class DuckDbTable:
+    """A log in DuckDB."""
+
     engine: DuckDbEngine
+
+    def fill(self, events: Sequence[Event], times: int) -> None:
+        """Write the rows anew."""
+        connection = self.engine.connection
+        connection.execute("DELETE FROM log")
+        connection.register("given", arrow_table(events))
+        connection.execute("INSERT INTO log SELECT * FROM given")
+        connection.execute(f"INSERT INTO log SELECT log.* FROM log, range({times - 1})")
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a query."""
+        return self.engine.connection.execute(sql).fetchall()
+
+
+@dataclass(frozen=True)
+class SparkTable:
+    """A log in Spark."""
+
+    engine: SparkEngine
+
+    def fill(self, events: Sequence[Event], times: int) -> None:
+        """Make the view anew, in two parts, so that a user's events lie in both."""
+        session = self.engine.session
+        frame = session.createDataFrame(arrow_table(events))
+        if times > 1:
+            frame = frame.crossJoin(session.range(times).select()).repartition(2)
+        frame.createOrReplaceTempView("log")
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a query."""
+        return [tuple(row) for row in self.engine.session.sql(sql).collect()]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A release, and an engine with a log to fill."""
+
+    table: LogTable
     cells: CellList
     names: RegionNames
 
-    def fill(self, events: Sequence[Event]) -> None:
-        """Put these events, and no others, into the log."""
-        connection = self.engine.connection
-        connection.execute("DELETE FROM log")
-        rows = [(e.user, NOON + timedelta(seconds=e.second), e.region, e.category) for e in events]
-        if rows:
-            connection.executemany("INSERT INTO log VALUES (?, ?, ?, ?)", rows)
+    def bound(self, events: Sequence[Event], times: int = 1, day: date = DAY) -> Contributions:
+        """Bound a day of these events."""
+        self.table.fill(events, times)
+        return self.table.engine.bound(day, *SPAN)
 
-    def count(self, events: Sequence[Event]) -> Counts:
+    def count(self, events: Sequence[Event], times: int = 1) -> Counts:
         """Give the exact counts of all cells for a day of these events."""
-        self.fill(events)
         counts = self.cells.zeros()
-        found = self.engine.bound(DAY, *SPAN)
-        add_contributions(counts, self.cells, self.names, found)
+        add_contributions(counts, self.cells, self.names, self.bound(events, times))
         return counts
 
     def kept(self) -> list[Kept]:
-        """Look at the contributions of the last count one by one, as only a test may."""
+        """Look at the contributions of the last count one by one."""
         mask = (1 << NUMBER_BITS) - 1
-        rows = self.engine.connection.execute(
-            f"SELECT user_id, category, open_lot & {mask}, classed_lot & {mask} FROM contributions"
-        ).fetchall()
+        rows = self.table.rows(f"SELECT user_id, category, open_lot & {mask}, classed_lot & {mask} FROM contributions")
         regions = self.names.region_of_number
         return [
             Kept(user, category, int(regions[open_]), None if classed is None else int(regions[classed]))
@@ -84,11 +152,16 @@ class Bench:
 
 
 @contextmanager
-def bench(coverage: Coverage) -> Iterator[Bench]:
-    """Open an engine on an empty log."""
-    names = region_names(coverage)
+def bench(coverage: Coverage, session: "SparkSession | None" = None) -> Iterator[Bench]:
+    """Open an engine on an empty log: Spark's, if there is a session of it, or DuckDB's."""
+    names, cells = region_names(coverage), CellList(coverage)
+    if session is not None:
+        register_names_in_spark(session, names)
+        spark_log = SparkLog(LogSource(("the table",)), (), False, "UTC")
+        yield Bench(SparkTable(SparkEngine(session, spark_log, coverage.spec)), cells, names)
+        return
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE log (user_id BIGINT, timestamp TIMESTAMPTZ, region TEXT, category TEXT)")
-        register_names(connection, names)
-        log = SearchLog(LogSource(()), (), "TIMESTAMP WITH TIME ZONE", "UTC")
-        yield Bench(DuckDbEngine(connection, log, coverage.spec), CellList(coverage), names)
+        register_names_in_duckdb(connection, names)
+        log = SearchLog(LogSource(("the table",)), (), "TIMESTAMP WITH TIME ZONE", "UTC")
+        yield Bench(DuckDbTable(DuckDbEngine(connection, log, coverage.spec)), cells, names)

@@ -1,8 +1,11 @@
 """What the tests share: the releases they speak of, and the program as a user runs it."""
 
 import os
+import socket
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -10,16 +13,28 @@ from hypothesis import settings
 from search_insights.cli import main
 from search_insights.coverage import Coverage
 from search_insights.dashboard_site import dashboard
+from search_insights.errors import InputError
 from search_insights.geography import Geography, load_geography
+from search_insights.spark_session import Cluster, open_session, require_java
 from search_insights.spec import Spec
 from search_insights.spec_file import load_spec
 from tests.dashboards import other_dataset, quick_accounting, us_dataset, with_a_zero
 from tests.mutants import MUTANTS, VARIABLE
 from tests.other_country import other_geography, other_spec
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 # No deadline: whether a test passes does not depend on how busy the machine is.
 settings.register_profile("steady", deadline=None, max_examples=50)
 settings.load_profile("steady")
+
+# Spark's settings for little data: quick to start.
+QUICK = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -53,6 +68,27 @@ def us_coverage(paper: Spec, us: Geography) -> Coverage:
 def other_coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
     """The release of Qazaria."""
     return Coverage(other_spec(), load_geography(other_geography(tmp_path_factory.mktemp("qazaria"))))
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator["SparkSession"]:
+    """A real Spark on this machine, which tries a task up to four times, with a server of Spark Connect in it."""
+    try:
+        require_java()
+    except InputError as missing:
+        if os.environ.get("CI"):
+            pytest.fail(f"CI must have what the tests need: {missing}")
+        pytest.skip(str(missing))
+    with socket.create_server(("localhost", 0)) as free:
+        port = free.getsockname()[1]
+    more = {
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)  # for tests that put Python into Spark's tasks
+        with open_session(Cluster("local[2,4]", settings=QUICK | more)) as session:
+            yield session
 
 
 @pytest.fixture

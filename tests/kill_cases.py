@@ -16,15 +16,19 @@ WEEKS = tuple(FIRST + timedelta(weeks=i) for i in range(3))
 PLACES = ("qz/s/p01", "qz/s/p03", "qz/m/0211", "qz/s/p11", "qz/s/p12", "qz/s/p09", "qz/c/012", "qz/p/02")
 
 
-def week_log(folder: Path, week: date, rows: int = 20_000) -> Path:
-    """Write the log of a week, with searches enough for values to be published."""
+def week_query(week: date, rows: int) -> str:
+    """Write the query of a week's log, of so many users with a search each."""
     places = ", ".join(f"'{place}'" for place in PLACES)
-    query = f"""
+    return f"""
         SELECT i AS user_id, TIMESTAMPTZ '{week} 06:00:00+00' + to_days((i % 7)::INTEGER) AS timestamp,
                [{places}][1 + (i // 7) % {len(PLACES)}] AS region,
                ['H1', 'H2', 'H3', NULL][1 + (i // 3) % 4] AS category
         FROM range({rows}) AS r(i)"""
-    return write_log(folder / "log" / f"{week}.parquet", query)
+
+
+def week_log(folder: Path, week: date, rows: int = 20_000) -> Path:
+    """Write the log of a week, with searches enough for values to be published."""
+    return write_log(folder / "log" / f"{week}.parquet", week_query(week, rows))
 
 
 def anonymize_words(*weeks: date) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -78,16 +79,14 @@ def run_process(
     after: float | None = None,
     send: int = signal.SIGKILL,
     steps: Path | None = None,
-    setup: Callable[[], None] | None = None,
+    setup: Callable[[], object] | None = None,
 ) -> Ended:
     """Run the program in a folder; kill it at a step, or send a signal after so many seconds.
 
     `steps` is a file to list the steps in; `setup` is called in the process first.
     """
     output = folder / f"output-{uuid.uuid4().hex}.txt"
-    words = [str(argument) for argument in arguments]
-    process = _context.Process(target=_run, args=(words, folder, output, at, steps, setup))
-    process.start()
+    process = start_process(arguments, folder, output=output, at=at, steps=steps, setup=setup)
     if after is not None:
         process.join(after)
         if process.is_alive() and process.pid:
@@ -100,16 +99,32 @@ def run_process(
     return Ended(-99 if code is None else code, text)
 
 
+def start_process(
+    arguments: Sequence[str | Path],
+    folder: Path,
+    *,
+    output: Path | None = None,
+    at: Step | None = None,
+    steps: Path | None = None,
+    setup: Callable[[], object] | None = None,
+) -> BaseProcess:
+    """Start the program in a folder, and leave it to the caller."""
+    words = [str(argument) for argument in arguments]
+    process = _context.Process(target=_run, args=(words, folder, output or Path(os.devnull), at, steps, setup))
+    process.start()
+    return process
+
+
 def _run(
     arguments: list[str],
     folder: Path,
     output: Path,
     at: Step | None,
     steps: Path | None,
-    setup: Callable[[], None] | None,
+    setup: Callable[[], object] | None,
 ) -> None:
     """Be the program, in a forked process."""
-    from search_insights.cli import main
+    from search_insights.cli import _end, main
 
     descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     for stream in (1, 2):
@@ -117,7 +132,8 @@ def _run(
     os.chdir(folder)
     (folder / "tmp").mkdir(exist_ok=True)
     tempfile.tempdir = str(folder / "tmp")
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _end)  # as the installed program takes them
     if setup:
         setup()
     if at or steps:

@@ -1,7 +1,7 @@
 """Broken variants of the program, each with one rule of privacy left out, and the tests that must catch it.
 
 `tests/test_mutants.py` runs those tests against each variant and requires that they fail; docs/privacy.md lists them.
-A variant is put in place in a process of its own, named by the environment variable MUTANT.
+A variant is put in place in a process of its own, named by the environment variable SEARCH_INSIGHTS_MUTANT.
 """
 
 import sys
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from search_insights import bounding, derive, noise
-from search_insights.counting import add_contributions
+from search_insights.counting import WeekCounts, add_contributions, count_week
 from search_insights.duckdb_engine import DuckDbEngine
 from search_insights.engine import Contributions
 from search_insights.noise import Counts, Sigmas
@@ -24,7 +24,7 @@ from search_insights.weeks import Week
 from tests.other_country import other_spec, plain_spec
 
 Patch = pytest.MonkeyPatch
-VARIABLE = "MUTANT"
+VARIABLE = "SEARCH_INSIGHTS_MUTANT"
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,19 @@ def everywhere(monkeypatch: Patch, function: Callable[..., Any], instead: Callab
 
 def _sql(monkeypatch: Patch, rule: str, instead: str) -> None:
     """Change a rule in sql/bounding.sql."""
-    sql = bounding.bounding_sql()
-    if rule not in sql:
+    statements = bounding.bounding_statements()
+    if not any(rule in statement for statement in statements):
         raise ValueError(f"sql/bounding.sql no longer says {rule!r}")
-    everywhere(monkeypatch, bounding.bounding_sql, lambda: sql.replace(rule, instead))
+    changed = [statement.replace(rule, instead) for statement in statements]
+    everywhere(monkeypatch, bounding.bounding_statements, lambda: changed)
 
 
 def _x4_dropped(monkeypatch: Patch) -> None:
-    _sql(monkeypatch, "min(t.lot) FILTER (WHERE t.class = c.class) AS classed_lot", "max(t.lot) AS classed_lot")
+    _sql(
+        monkeypatch,
+        "min(t.lot) FILTER (WHERE t.class = c.class) AS classed_lot",
+        "min(t.lot) FILTER (WHERE t.class > 0) AS classed_lot",
+    )
 
 
 def _x1_dropped(monkeypatch: Patch) -> None:
@@ -136,17 +141,33 @@ def _twice(monkeypatch: Patch) -> None:
 
 
 def _total_of_raw_counts(monkeypatch: Patch) -> None:
-    """The total has a count and noise of its own, instead of being the sum of noisy states."""
+    """The exact counts are kept, and the total is noised from them instead of being summed from noisy states."""
+    raw: list[Counts] = []
+
+    def count_and_keep(*arguments: Any) -> WeekCounts:
+        found = count_week(*arguments)
+        raw.append(found.counts)
+        return found
+
     with_total = derive.with_total
 
-    def raw(spec: Spec, regions: Any, counts: Any, variances: Any) -> Any:
+    def from_raw(spec: Spec, regions: Any, counts: Any, variances: Any) -> Any:
         sums, summed = with_total(spec, regions, counts, variances)
-        sums[:, 0] += _add_noise(np.zeros(sums[:, 0].size, dtype=np.int64), np.full(sums[:, 0].size, 40.0)).reshape(
-            sums[:, 0].shape
-        )
+        exact = with_total(spec, regions, raw[-1].reshape(counts[:1].shape), variances)[0][0, 0]
+        sums[-1, 0] = _add_noise(exact.astype(np.int64), np.sqrt(summed[0]))
         return sums, summed
 
-    everywhere(monkeypatch, derive.with_total, raw)
+    everywhere(monkeypatch, count_week, count_and_keep)
+    everywhere(monkeypatch, derive.with_total, from_raw)
+
+
+def _one_small_sigma(counts: Counts, sigmas: Sigmas) -> Counts:
+    return _add_noise(counts, np.where(sigmas == 3.21, 0.9, 1.0) * sigmas)
+
+
+def _clipped(counts: Counts, sigmas: Sigmas) -> Counts:
+    reach = np.floor(3.5 * sigmas).astype(np.int64)
+    return np.clip(_add_noise(counts, sigmas), counts - reach, counts + reach)
 
 
 _AUDIT = "tests/test_audit.py::test_the_promise_is_not_broken_and_nearly_reached"
@@ -164,7 +185,12 @@ MUTANTS = {
     "x4_dropped": Mutant("X4 dropped: counts of several size classes", _x4_dropped, (_BOUNDS,)),
     "sensitivity_2": Mutant("sensitivity 2: a user-day counts twice", _twice, (_BOUNDS, _AUDIT)),
     "small_sigma": Mutant(
-        "a sigma 10 % too small", _noise(lambda counts, sigmas: _add_noise(counts, 0.9 * sigmas)), (_SIGMAS, _AUDIT)
+        "a sigma 10 % too small, that of topics in small counties", _noise(_one_small_sigma), (_SIGMAS,)
+    ),
+    "clipped_noise": Mutant(
+        "noise without tails, clipped at 3.5 sigma",
+        _noise(_clipped),
+        ("tests/test_noise.py::test_the_tails_are_as_heavy_as_they_should_be",),
     ),
     "level_without_noise": Mutant(
         "one level without noise",
@@ -187,11 +213,11 @@ MUTANTS = {
     "renoised_week": Mutant(
         "a week that is run again gets new noise",
         _renoised,
-        ("tests/test_anonymize_command.py::test_running_again_changes_nothing_and_says_so", _AUDIT),
+        ("tests/test_anonymize_command.py::test_only_the_new_week_is_noised", _AUDIT),
     ),
     "raw_total": Mutant(
         "the country noised from raw counts instead of summed from noisy states",
         _total_of_raw_counts,
-        ("tests/test_derive.py::test_the_total_is_the_sum_of_the_coarsest_level_only",),
+        ("tests/test_noninterference.py::test_the_dataset_depends_on_the_log_through_noisy_counts_only",),
     ),
 }

@@ -215,6 +215,16 @@ def test_any_log_succeeds_or_is_refused_in_one_line(publisher: Publisher, what: 
     assert words in err
 
 
+@pytest.mark.parametrize(
+    "what", ["users that are structs", "categories that are not there", "corrupt Parquet", "CSV with a line too long"]
+)
+def test_a_traceback_tells_nothing_private_either(publisher: Publisher, what: str) -> None:
+    """--debug shows where an error arose, and no value of the log."""
+    _, _, err = publisher.anonymize(CORPUS[what][0](publisher.folder), "--debug")
+    assert "Traceback" in err
+    assert SECRET not in err
+
+
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 def test_a_log_of_many_files_is_one_log(publisher: Publisher, suffix: str) -> None:
     """A file an hour for months is no reason to fail; the long version has 10,000."""

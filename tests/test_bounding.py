@@ -1,9 +1,13 @@
-"""The bounding keeps X1 to X4 on whatever a log holds, draws fairly, and one user never touches another."""
+"""The bounding keeps X1 to X4 on whatever a log holds, draws fairly, and one user never touches another.
+
+Every promise is kept by each engine.
+"""
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -17,15 +21,30 @@ from search_insights.engine import Contributions
 from search_insights.geography import Region, grow_geography
 from search_insights.noise import Counts
 from search_insights.spec import Spec
-from tests.bounded import DAY, SPAN, Bench, Event, bench
+from tests.bounded import DAY, Bench, Event, bench
 from tests.other_country import specs
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="module", params=["duckdb", "spark"])
+def session(request: pytest.FixtureRequest) -> "SparkSession | None":
+    """Every engine in turn."""
+    return request.getfixturevalue("spark") if request.param == "spark" else None
 
 
 @pytest.fixture(scope="module")
-def paper_bench(us_coverage: Coverage) -> Iterator[Bench]:
+def paper_bench(us_coverage: Coverage, session: "SparkSession | None") -> Iterator[Bench]:
     """The packaged release."""
-    with bench(us_coverage) as ready:
+    with bench(us_coverage, session) as ready:
         yield ready
+
+
+def for_all(session: "SparkSession | None", examples: int, rule: Callable[[st.DataObject], None]) -> None:
+    """Try a rule on many examples; on Spark, where each takes seconds, on a few."""
+    tried = settings(max_examples=examples if session is None else 3, suppress_health_check=[HealthCheck.too_slow])
+    tried(given(data=st.data())(lambda data: rule(data)))()
 
 
 def small_world(spec: Spec) -> Coverage:
@@ -71,74 +90,83 @@ def check_bounds(coverage: Coverage, table: Bench, counts: Counts) -> None:
     assert len(classes) <= 1, "X4: counts of two size classes"
 
 
-def events_of(coverage: Coverage, users: int = 4) -> st.SearchStrategy[list[Event]]:
-    """Draw logs in which few users search in many places, often at the same instant."""
+def events_of(coverage: Coverage, session: "SparkSession | None") -> st.SearchStrategy[list[Event]]:
+    """Draw logs in which few users search in many places, often at the same instant; longer ones for Spark."""
+    users, least = (4, 0) if session is None else (3, 25)
     counted = [r.place_id for r in coverage.geography.regions if r.level in coverage.spec.level_names]
     topics = st.none() | st.sampled_from([c.id for c in coverage.spec.categories])
     event = st.builds(Event, st.integers(1, users), st.integers(-9, 9), st.sampled_from(counted), topics)
-    return st.lists(event, max_size=40)
+    return st.lists(event, min_size=least, max_size=40)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data())
-def test_every_user_day_keeps_x1_to_x4_and_counts_add_up_user_by_user(data: st.DataObject) -> None:
+def test_every_user_day_keeps_x1_to_x4_and_counts_add_up_user_by_user(session: "SparkSession | None") -> None:
     """For any spec and log, each user alone keeps X1 to X4, and all users together count the sum of each alone.
 
     The second half is what neighbouring logs need: adding or removing a user-day changes just what that user-day
     counts alone, and nobody's choice depends on the events of others.
     """
-    coverage = small_world(data.draw(specs(), label="spec"))
-    events = data.draw(events_of(coverage), label="events")
-    with bench(coverage) as table:
-        alone = coverage_sum = table.cells.zeros()
-        for user in {e.user for e in events}:
-            alone = table.count([e for e in events if e.user == user])
-            check_bounds(coverage, table, alone)
-            coverage_sum = coverage_sum + alone
-        np.testing.assert_array_equal(table.count(events), coverage_sum)
+
+    def rule(data: st.DataObject) -> None:
+        coverage = small_world(data.draw(specs(), label="spec"))
+        events = data.draw(events_of(coverage, session), label="events")
+        with bench(coverage, session) as table:
+            alone = coverage_sum = table.cells.zeros()
+            for user in {e.user for e in events}:
+                alone = table.count([e for e in events if e.user == user])
+                check_bounds(coverage, table, alone)
+                coverage_sum = coverage_sum + alone
+            np.testing.assert_array_equal(table.count(events), coverage_sum)
+
+    for_all(session, 60, rule)
 
 
-@settings(max_examples=25)
-@given(st.data())
-def test_a_contribution_is_one_of_the_users_own_searches(data: st.DataObject) -> None:
+def test_a_contribution_is_one_of_the_users_own_searches(session: "SparkSession | None") -> None:
     """Whatever is counted for a user and category is where that user made a search of that category."""
-    coverage = small_world(data.draw(specs(), label="spec"))
-    events = data.draw(events_of(coverage), label="events")
-    places = {region.place_id: i for i, region in enumerate(coverage.geography.regions)}
-    ids = [c.id for c in coverage.spec.categories]
-    made = {(e.user, ids.index(e.category or ids[0]), places[e.region]) for e in events}
-    made |= {(user, 0, region) for user, _, region in made}
-    with bench(coverage) as table:
-        table.count(events)
-        for kept in table.kept():
-            assert (kept.user, kept.category, kept.open_region) in made
-            assert kept.classed_region is None or (kept.user, kept.category, kept.classed_region) in made
+
+    def rule(data: st.DataObject) -> None:
+        coverage = small_world(data.draw(specs(), label="spec"))
+        events = data.draw(events_of(coverage, session), label="events")
+        places = {region.place_id: i for i, region in enumerate(coverage.geography.regions)}
+        ids = [c.id for c in coverage.spec.categories]
+        made = {(e.user, ids.index(e.category or ids[0]), places[e.region]) for e in events}
+        made |= {(user, 0, region) for user, _, region in made}
+        with bench(coverage, session) as table:
+            table.count(events)
+            for kept in table.kept():
+                assert (kept.user, kept.category, kept.open_region) in made
+                assert kept.classed_region is None or (kept.user, kept.category, kept.classed_region) in made
+
+    for_all(session, 25, rule)
 
 
-@settings(max_examples=25)
-@given(st.data())
-def test_every_category_of_a_user_is_counted_at_open_levels(data: st.DataObject) -> None:
+def test_every_category_of_a_user_is_counted_at_open_levels(session: "SparkSession | None") -> None:
     """Bounding drops no more than it must: each category that a user searched is counted once at open levels."""
-    coverage = small_world(data.draw(specs(), label="spec"))
-    events = data.draw(events_of(coverage), label="events")
-    ids = [c.id for c in coverage.spec.categories]
-    searched = {(e.user, ids.index(e.category or ids[0])) for e in events} | {(e.user, 0) for e in events}
-    with bench(coverage) as table:
-        table.count(events)
-        kept = [(k.user, k.category) for k in table.kept()]
-    assert len(kept) == len(set(kept)), "X1, X2: one row for a user and category"
-    assert set(kept) == searched
+
+    def rule(data: st.DataObject) -> None:
+        coverage = small_world(data.draw(specs(), label="spec"))
+        events = data.draw(events_of(coverage, session), label="events")
+        ids = [c.id for c in coverage.spec.categories]
+        searched = {(e.user, ids.index(e.category or ids[0])) for e in events} | {(e.user, 0) for e in events}
+        with bench(coverage, session) as table:
+            table.count(events)
+            kept = [(k.user, k.category) for k in table.kept()]
+        assert len(kept) == len(set(kept)), "X1, X2: one row for a user and category"
+        assert set(kept) == searched
+
+    for_all(session, 25, rule)
 
 
-@settings(max_examples=25)
-@given(st.data())
-def test_order_and_repetition_of_events_do_not_matter(data: st.DataObject) -> None:
+def test_order_and_repetition_of_events_do_not_matter(session: "SparkSession | None") -> None:
     """The same searches in another order, or written several times, are bounded to the same counts."""
-    coverage = small_world(data.draw(specs(), label="spec"))
-    events = data.draw(events_of(coverage), label="events")
-    shuffled = data.draw(st.permutations(events * 2))
-    with bench(coverage) as table:
-        np.testing.assert_array_equal(table.count(events), table.count(shuffled))
+
+    def rule(data: st.DataObject) -> None:
+        coverage = small_world(data.draw(specs(), label="spec"))
+        events = data.draw(events_of(coverage, session), label="events")
+        shuffled = data.draw(st.permutations(events * 2))
+        with bench(coverage, session) as table:
+            np.testing.assert_array_equal(table.count(events), table.count(shuffled))
+
+    for_all(session, 25, rule)
 
 
 PAPER_EVENTS = (Event(1, 0, "94103"), Event(1, 60, "95023", "A2"))
@@ -191,13 +219,8 @@ def test_a_user_everywhere_at_once_counts_like_anyone(paper_bench: Bench, us_cov
 
 def test_the_same_event_a_million_times_counts_once(paper_bench: Bench, us_coverage: Coverage) -> None:
     """Repetition buys nothing: one search repeated without end is one search."""
-    paper_bench.fill([Event(1, 0, "94103", "A1")])
-    paper_bench.engine.connection.execute("INSERT INTO log SELECT log.* FROM log, range(1_000_000)")
-    (rows,) = paper_bench.engine.connection.execute("SELECT count(*) FROM log").fetchall()[0]
-    assert rows == 1_000_001
-    found = paper_bench.engine.bound(DAY, *SPAN)
-    counts = paper_bench.cells.zeros()
-    add_contributions(counts, paper_bench.cells, paper_bench.names, found)
+    counts = paper_bench.count([Event(1, 0, "94103", "A1")], times=1_000_001)
+    assert paper_bench.table.rows("SELECT count(*) FROM log") == [(1_000_001,)]
     check_bounds(us_coverage, paper_bench, counts)
     assert counts.sum() == 6, "A0 and A1 in state, county and postal code"
 
@@ -257,8 +280,8 @@ def test_another_day_draws_anew(paper_bench: Bench) -> None:
     places = ["94103", "94110"]
     kept = []
     for shift in range(2):
-        paper_bench.fill([Event(user, i, place) for user in range(500) for i, place in enumerate(places)])
-        paper_bench.engine.bound(DAY + timedelta(days=shift), *SPAN)
+        events = [Event(user, i, place) for user in range(500) for i, place in enumerate(places)]
+        paper_bench.bound(events, day=DAY + timedelta(days=shift))
         kept.append({k.user: k.open_region for k in paper_bench.kept()})
     same = sum(kept[0][user] == kept[1][user] for user in kept[0])
     assert 130 < same < 370, "of 500 fair coins (false alarms under 1e-25)"

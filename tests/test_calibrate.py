@@ -7,10 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from search_insights.accounting import account
 from search_insights.calibration import calibrate
 from search_insights.coverage import Coverage
+from search_insights.errors import CheckFailed
 from search_insights.gaussian import epsilon_of_mu, mu_of_epsilon, mu_of_sigmas
 from search_insights.geography import load_geography
 from search_insights.optimization import expect, optimize
@@ -21,7 +24,7 @@ from search_insights.spec import Promise, Reliability, Spec
 from search_insights.spec_file import load_spec
 from search_insights.truth import add_exact_counts
 from tests.logs import Run, little_coverage, little_geography
-from tests.other_country import other_geography, other_spec, other_spec_file, plain_spec
+from tests.other_country import other_geography, other_spec, other_spec_file, plain_spec, specs
 
 HEADER = "level,size_class,regions,A0,A1,A2,A3"
 ROWS = (
@@ -75,6 +78,24 @@ def test_any_release_and_target_is_calibrated(make: Callable[[], Spec], epsilon:
     found = {c.case.name: c.epsilon for c in account(new).cases}
     for size_class in classes:
         assert 0.999 * epsilon < found[size_class] <= epsilon
+
+
+@settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@given(specs(), st.floats(0.3, 20), st.floats(1e-7, 1e-2))
+def test_any_spec_is_calibrated_or_refused_in_words(spec: Spec, epsilon: float, delta: float) -> None:
+    """Whatever the levels, classes and target: the promise holds afterwards, or one line says why it cannot."""
+    try:
+        new = calibrate(spec, Promise(epsilon, delta))
+    except CheckFailed:
+        return
+    assert account(new).holds
+
+
+def test_a_target_below_what_open_levels_spend_is_met_and_optimized(tmp_path: Path, us_coverage: Coverage) -> None:
+    """The optimum is looked for from a calibrated spec, so it does not matter how far the old one was off."""
+    promise = Promise(0.15, 1e-5)
+    profile = read_profile(write_profile(tmp_path), us_coverage)
+    assert account(optimize(us_coverage.spec, promise, us_coverage, profile)).holds
 
 
 def test_mu_and_epsilon_are_inverse_and_sigmas_compose() -> None:
@@ -162,6 +183,7 @@ def test_the_command_shows_sigmas_and_expected_points(tmp_path: Path, run: Run) 
         (("state,,1,1,nan,1,1",), HEADER, "line 2, column A1: expected a number from 0 up; got 'nan'"),
         (("state,,many,1,1,1,1",), HEADER, "line 2, column regions: expected a number"),
         ((), HEADER, "holds no row"),
+        (ROWS[:-1], HEADER, "no row for postal_code large"),
     ],
 )
 def test_a_profile_that_cannot_be_used_is_refused(
@@ -180,6 +202,7 @@ def test_wrong_options_are_refused(tmp_path: Path, run: Run) -> None:
     """A spec that exists is never overwritten; a target must be a promise that noise can keep."""
     (tmp_path / "old.toml").write_text("name = 1", encoding="utf-8")
     assert "exists already" in run("calibrate", "--out", tmp_path / "old.toml")[2]
+    assert (tmp_path / "old.toml").read_text(encoding="utf-8") == "name = 1"
     assert run("calibrate", "--epsilon", "0", "--out", tmp_path / "new.toml")[0] == 2
     assert run("calibrate", "--epsilon", "1e-9", "--out", tmp_path / "new.toml")[0] == 1
     assert run("calibrate", "--optimize", tmp_path / "none.csv", "--out", tmp_path / "new.toml")[0] == 2

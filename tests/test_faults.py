@@ -51,13 +51,19 @@ def assert_one_line(ended: Ended) -> None:
     assert "fault of the program" not in lines[0]
 
 
-@pytest.fixture
-def one(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A publisher of Qazaria who has committed and published one week, and has the log of the next."""
-    folder = new_folder(tmp_path / "work", *WEEKS[:2])
+    folder = new_folder(tmp_path_factory.mktemp("one") / "work", *WEEKS[:2])
     for words in (anonymize_words(WEEKS[0]), PUBLISH):
         assert run_process(words, folder).code == 0
     return folder
+
+
+@pytest.fixture
+def one(template: Path, tmp_path: Path) -> Path:
+    """A copy of that, to be spoilt."""
+    return shutil.copytree(template, tmp_path / "work")
 
 
 # A full disk
@@ -68,7 +74,7 @@ def largest_file(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-@pytest.mark.parametrize("size", [0, 100, 4_000, 40_000, 270_000, 600_000, 1_100_000])
+@pytest.mark.parametrize("size", [0, 4_000, 270_000, 600_000])
 def test_a_disk_that_is_full_while_a_store_is_made_spends_nothing_twice(tmp_path: Path, size: int) -> None:
     """Wherever room runs out, there is one line, or the week is there; afterwards the run completes it."""
     folder = new_folder(tmp_path / "work", WEEKS[0])
@@ -329,7 +335,7 @@ def test_two_processes_publish_the_same_dataset(one: Path) -> None:
 
 def test_everything_beside_the_dataset_is_for_its_owner_only(one: Path) -> None:
     """Store, journal and backup are 0600 whatever the mask; the dataset is for all."""
-    assert run_process(BACKUP, one, setup=partial(os.umask, 0)).code == 0  # type: ignore[arg-type]
+    assert run_process(BACKUP, one, setup=partial(os.umask, 0)).code == 0
     for name in ("store.db", "store.db.journal", "backup.db"):
         assert stat.S_IMODE((one / name).stat().st_mode) == 0o600
     assert stat.S_IMODE((one / "dataset").stat().st_mode) == 0o755

@@ -15,7 +15,7 @@ from search_insights.replace_folder import replacing
 from search_insights.store import Store, open_store
 from search_insights.working_folder import working_folder
 from tests.kill_cases import WEEKS, anonymize_words, cases, new_folder
-from tests.kills import Case, Tally, check, random_moments, run_process, steps_of
+from tests.kills import Case, Tally, check, copy_of, random_moments, run_process, seconds_of, steps_of
 from tests.soak import soak
 
 NAMES = ["anonymize, first", "anonymize, later", "publish, first", "publish, again", "store backup", "store restore"]
@@ -42,10 +42,10 @@ def test_a_kill_around_the_commit_leaves_all_or_nothing(prepared: dict[str, Case
     """Before each line of the transaction and of what writes the journal."""
     case, tally = prepared["anonymize, later"], Tally()
     around = [step for step in steps_of(case, most=1) if step[0] == "store.py" and step[1] in lines_of_commit()]
-    assert len(around) > 5
-    for step in around:
+    assert len(around) > 8
+    for step in around[3:]:  # from the beginning of the transaction on
         check(case, tally, at=step)
-    assert tally.killed == len(around)
+    assert tally.killed == len(around) - 3
 
 
 def lines_of_commit() -> range:
@@ -83,16 +83,25 @@ def test_a_signal_ends_a_run_cleanly(tmp_path: Path, send: int) -> None:
     assert run_process(anonymize_words(WEEKS[0]), folder).code == 0
 
 
+@pytest.mark.parametrize("send", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_in_the_middle_of_the_databases_work_is_no_fault(prepared: dict[str, Case], send: int) -> None:
+    """DuckDB turns what a signal raises into an error of its own; the program still says what it was."""
+    case = prepared["publish, again"]
+    seconds = seconds_of(case)
+    for moment in (0.2, 0.5, 0.8):
+        with copy_of(case) as folder:
+            ended = run_process(case.arguments, folder, after=moment * seconds, send=send)
+            assert ended.code in (0, 128 + send), ended
+            assert {path.name for path in folder.iterdir()} <= {path.name for path in case.before.iterdir()} | {"tmp"}
+
+
 def interrupt() -> None:
     """Press Ctrl-C when the third day is counted."""
     _send_on_the_third_day(signal.SIGINT)
 
 
 def terminate() -> None:
-    """Be asked to end when the third day is counted, as the installed program would take it."""
-    from search_insights.cli import _end
-
-    signal.signal(signal.SIGTERM, _end)
+    """Be asked to end when the third day is counted."""
     _send_on_the_third_day(signal.SIGTERM)
 
 
@@ -156,9 +165,9 @@ def test_a_dataset_that_was_moved_aside_comes_back(tmp_path: Path) -> None:
 
 def test_many_crashes_do_not_add_up(tmp_path: Path) -> None:
     """A soak: week after week with a kill in between, and in the end the dataset of a run that nobody disturbed."""
-    result = soak(tmp_path, weeks=3, seed=3)
-    assert result.kills >= 2
+    result = soak(tmp_path, weeks=2, seed=3)
+    assert result.kills >= 1
     assert result.differs == []
     assert result.leftovers == []
     with open_store(tmp_path / "disturbed" / "store.db") as store:
-        assert len(store.entries()) == 3
+        assert len(store.entries()) == 2

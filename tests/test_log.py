@@ -440,14 +440,6 @@ def test_a_column_of_the_wrong_type_is_refused(publisher: Publisher, role: str, 
     assert_refused(publisher, publisher.anonymize(log), f"{log}: column {role!r}: {words}")
 
 
-def test_queries_without_categories_are_refused(publisher: Publisher) -> None:
-    """Until queries can be classified, the line says what to add."""
-    log = publisher.log(searches(category="", more=f"'{SECRET}' AS query"))
-    code, out, err = publisher.anonymize(log)
-    assert_refused(publisher, (code, out, err), f"{log}: a column 'query' but no 'category'", "add a column")
-    assert SECRET not in err
-
-
 def test_neither_category_nor_query_is_refused(publisher: Publisher) -> None:
     """The line names both and the option that maps one."""
     log = publisher.log(searches(category=""))

@@ -111,6 +111,17 @@ def test_the_shape_is_the_discrete_gaussian() -> None:
     assert stats.chisquare(observed, rounded_expected).pvalue < 1e-7, "a rounded continuous Gaussian is noticed"
 
 
+def test_the_tails_are_as_heavy_as_they_should_be() -> None:
+    """Delta hangs on the tails: of 100,000 draws about 45 lie beyond 3.5 sigma, and clipped noise is noticed."""
+    sigma, n = 3.5, 100_000
+    numbers = np.arange(-60, 61)
+    law = np.exp(-np.square(numbers) / (2 * sigma**2))
+    share = law[np.abs(numbers) > 3.5 * sigma].sum() / law.sum()
+    beyond = int((np.abs(add_noise(np.zeros(n, dtype=np.int64), np.full(n, sigma))) > 3.5 * sigma).sum())
+    low, high = stats.binom.interval(1 - FALSE_ALARM, n, share)
+    assert 0 < low <= beyond <= high
+
+
 def test_noise_is_whole_numbers_added_to_the_count() -> None:
     """Counts stay integers, keep their place, and may become negative."""
     counts = np.array([0, 10**12, -(10**12)], dtype=np.int64)

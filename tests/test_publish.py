@@ -336,11 +336,21 @@ def test_the_statement_has_the_ledger(store: Path) -> None:
     assert [row["week"] for row in statement["ledger"]] == ["2021-01-04", "2021-01-11"]
     for row, entry in zip(statement["ledger"], entries, strict=True):
         assert row["missing_days"] == entry.missing_days.split()
-        for key in ("epsilon", "delta", "committed_at", "cells", "engine", "program", "checksum"):
+        for key in ("epsilon", "delta", "cells", "engine", "program", "checksum"):
             assert row[key] == getattr(entry, key)
     assert scaling is not None
     assert statement["scaling"]["factor"] == scaling.factor
     assert statement["sparsity"] == {"decided": False, "regions_removed": 0}
+
+
+def test_the_dataset_says_the_day_of_a_commit_and_no_time(store: Path) -> None:
+    """When a run began may be known; when it ended, to the second, would tell how large the log is."""
+    with duckdb.connect(store) as connection:
+        connection.execute("UPDATE ledger SET committed_at = '2021-02-03T04:05:06+00:00'")
+    dataset = dataset_of(store)
+    assert json_of(dataset, "privacy.json")["ledger"][0]["committed_on"] == "2021-02-03"
+    for path in dataset.rglob("*"):
+        assert b"04:05" not in path.read_bytes(), path.name
 
 
 def test_the_statement_says_what_is_not_promised(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,8 @@ def quick_accounting() -> None:
 
     for module in (accounting, search_insights.publication):
         module.account = _account  # type: ignore[attr-defined]
-    search_insights.statement.epsilon_of_days = days  # type: ignore[attr-defined, assignment]
+    for module in (accounting, search_insights.statement):
+        module.epsilon_of_days = days  # type: ignore[attr-defined]
 
 
 for spec in (load_spec(), other_spec()):

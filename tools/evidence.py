@@ -21,12 +21,12 @@ from scipy import stats
 from search_insights.accounting import account
 from search_insights.anonymization import anonymize
 from search_insights.audit import CONFIDENCE, Audit, audit
-from search_insights.audit_bound import Difference, lower_mu
+from search_insights.audit_bound import Difference, lower_advantage
 from search_insights.charts import save_chart
 from search_insights.console import note
 from search_insights.coverage import Coverage
 from search_insights.evaluation import evaluate
-from search_insights.gaussian import epsilon_of_mu
+from search_insights.gaussian import epsilon_of_mu, mu_of_advantage
 from search_insights.geography import load_geography
 from search_insights.log import LogSource
 from search_insights.noise import add_noise
@@ -97,7 +97,7 @@ def noticing(out: Path, draws: int) -> Section:
     rows = []
     for share in (1.0, 0.99, 0.98, 0.97, 0.96, 0.95, 0.93, 0.9):
         note(f"sigmas at {share:.0%} of what was promised")
-        mu = lower_mu(Difference(zeros, zeros + 1, share * promised), draws, CONFIDENCE)
+        mu = mu_of_advantage(lower_advantage(Difference(zeros, zeros + 1, share * promised), draws, CONFIDENCE))
         rows.append({"sigma": share, "epsilon": epsilon_of_mu(mu, load_spec().promise.delta)})
     chart = {
         "title": "Epsilon reached when sigmas are too small (line: allowed)",

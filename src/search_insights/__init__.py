@@ -15,6 +15,7 @@ from typing import Any
 
 # Loaded when they are used, so that importing the package is quick.
 _WHERE = {
+    "Classifier": "classifier",
     "Coverage": "coverage",
     "LogSource": "log",
     "SearchInsightsError": "errors",
@@ -24,6 +25,7 @@ _WHERE = {
     "dashboard": "dashboard_site",
     "evaluate": "evaluation",
     "load": "loading",
+    "load_classifier": "classifier",
     "load_geography": "geography",
     "load_spec": "spec_file",
     "open_store": "store",

@@ -92,13 +92,22 @@ def require_promise(spec: Spec) -> Accounting:
 
 
 def epsilon_of(sigmas: Iterable[Sigma], delta: float, days: int = 1) -> float:
-    """Compose discrete Gaussian mechanisms of sensitivity 1, repeated on so many days, into epsilon at this delta."""
+    """Give the epsilon at this delta of discrete Gaussian mechanisms of sensitivity 1, repeated on so many days."""
+    return float(_composed(sigmas, days).get_epsilon_for_delta(delta))
+
+
+def advantage_of(sigmas: Iterable[Sigma]) -> float:
+    """Give the most by which any test can do better than guessing: delta at epsilon 0."""
+    return float(_composed(sigmas).get_delta_for_epsilon(0.0))
+
+
+def _composed(sigmas: Iterable[Sigma], days: int = 1) -> Any:
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     composed: Any = pld.identity(value_discretization_interval=_DISCRETISATION)
     for sigma, times in sorted(Counter(s.value for s in sigmas).items()):
         composed = composed.compose(_loss(sigma).self_compose(times * days))
-    return float(composed.get_epsilon_for_delta(delta))
+    return composed
 
 
 @lru_cache(maxsize=64)

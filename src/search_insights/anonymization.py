@@ -13,8 +13,8 @@ from search_insights.accounting import require_promise
 from search_insights.cells import CellList
 from search_insights.counting import Tolerance, count_week
 from search_insights.coverage import Coverage
-from search_insights.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
-from search_insights.engine import Engine, LeftOut
+from search_insights.duckdb_engine import open_duckdb_engine
+from search_insights.engine import Engine, LeftOut, OpenEngine
 from search_insights.errors import InputError
 from search_insights.journal import refuse_second_noise
 from search_insights.ledger import LedgerEntry, checksum
@@ -42,13 +42,16 @@ def anonymize(
     coverage: Coverage,
     *,
     tolerance: Tolerance | None = None,
-    memory: str = DEFAULT_MEMORY,
+    open_engine: OpenEngine = open_duckdb_engine,
+    model_changed: bool = False,
     progress: Callable[[str], None] = lambda text: None,
     report: Callable[[WeekDone], None] = lambda done: None,
 ) -> list[WeekDone]:
     """Bound, count, noise and commit weeks of a log, each whole or not at all.
 
-    Each week is reported as soon as it is final, also if a later one fails.
+    Each week is reported as soon as it is final, also if a later one fails. Counting is done by the engine that
+    `open_engine` opens; whichever it is, only sums leave it, and noise and the store are the same. That it names
+    queries by another model than before has to be said with `model_changed`.
     """
     weeks = sorted({week_of(coverage.spec, week.first_day) for week in weeks})
     require_promise(coverage.spec)
@@ -61,8 +64,9 @@ def anonymize(
         new = [week for week in weeks if not store.holds(week)]
         refuse_second_noise(store_path, new)
         if new:
-            with open_duckdb_engine(source, coverage.spec, names, memory) as engine:
+            with open_engine(source, coverage.spec, names) as engine:
                 _require_same_zone(store, engine.naive_zone)
+                _require_same_model(store, engine.classifier, model_changed)
                 run = _Run(engine, store, CellList(coverage), names, tolerance or Tolerance(), progress)
                 for week in new:
                     done.append(run.week(week, asked=(weeks[0].begin, weeks[-1].end)))
@@ -113,7 +117,7 @@ class _Run:
             engine=self.engine.name,
             program=metadata.version("search-insights"),
             missing_days=" ".join(str(day) for day in missing),
-            classifier="",
+            classifier=self.engine.classifier,
             naive_zone=self.engine.naive_zone,
         )
 
@@ -125,6 +129,16 @@ def _require_same_zone(store: Store, naive_zone: str) -> None:
         raise InputError(
             f"{store.path}: times without a zone were read in {min(before)} for earlier weeks, now in {naive_zone}; "
             f"use --naive-zone {min(before)}"
+        )
+
+
+def _require_same_model(store: Store, classifier: str, changed: bool) -> None:
+    """Refuse to name queries by another model than before: a trend would jump that nobody made by searching."""
+    before = {entry.classifier for entry in store.entries()} - {"", classifier}
+    if classifier and before and not changed:
+        raise InputError(
+            f"{store.path}: earlier weeks were classified by another model ({min(before)[:12]}, now "
+            f"{classifier[:12]}), so values may jump; use that one with --model FILE, or say --model-changed"
         )
 
 

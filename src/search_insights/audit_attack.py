@@ -2,7 +2,7 @@
 
 Thousands of searches in regions of every class, about every topic, repeated, at midnight and late in the day. On the
 other days of the week the same user searches elsewhere, in both logs, so that a bounding which reaches past a day
-would give the attacker more.
+would change other counts than the accounting knows of.
 """
 
 import tempfile
@@ -20,7 +20,6 @@ from search_insights.counting import Tolerance, count_week
 from search_insights.coverage import Coverage
 from search_insights.database import connect
 from search_insights.duckdb_engine import open_duckdb_engine
-from search_insights.errors import CheckFailed
 from search_insights.geography import Region
 from search_insights.log import LogSource
 from search_insights.noise import Counts
@@ -29,7 +28,9 @@ from search_insights.region_names import region_names
 from search_insights.spec import WEEKDAYS, Spec
 from search_insights.weeks import Week, week_of
 
+ATTACKED_DAY = 1  # of the week
 _EVENTS = 3_000  # of the user-day that tries its worst
+_PLACES = 50  # where it searches about topics
 _OTHERS = 40  # users who search on every day, in both logs
 _LATEST = 23 * 3600 - 1  # a second within every day, also one of 23 hours
 
@@ -55,36 +56,52 @@ class Neighbours:
 
 
 def worst_user_day(coverage: Coverage, case: Case) -> list[Search]:
-    """Search everywhere about anything, and about every topic where the case's counts are."""
+    """Search everywhere about anything, and about every topic in the regions where the case's counts are.
+
+    Topics stay within one size class, so that X4 takes none of them away: that is the most a user-day can reach.
+    """
     spec = coverage.spec
-    target = _target(coverage, case).place_id
+    targets = _targets(coverage, case)
     rng = np.random.default_rng(0)  # which places the attacker names is not random noise: any choice will do
-    places = [target] * (_EVENTS // 2)
-    topics: list[str | None] = [spec.topics[i % len(spec.topics)] for i in range(len(places))]
-    if case.name in spec.class_names:
-        places += _strewn(coverage, rng, _EVENTS - len(places))
-    else:
-        places += [target] * (_EVENTS - len(places))
-    topics += [None] * (len(places) - len(topics))
-    seconds = [(0, _LATEST, int(s))[i % 3] for i, s in enumerate(rng.integers(0, _LATEST, len(places)))]
-    return [Search(0, 1, *search) for search in zip(seconds, places, topics, strict=True)]
+    places = [targets[i] for i in rng.integers(0, len(targets), _EVENTS // 2)]
+    elsewhere = _strewn(coverage, rng, len(places)) if case.name in spec.class_names else places
+    topics = [spec.topics[i] for i in rng.integers(0, len(spec.topics), len(places))]
+    searches = [*zip(places, topics, strict=True), *((place, None) for place in elsewhere)]
+    seconds = rng.choice([0, _LATEST, *rng.integers(0, _LATEST, 2)], len(searches))  # midnight, often
+    return [Search(0, ATTACKED_DAY, int(s), *search) for s, search in zip(seconds, searches, strict=True)]
 
 
-def _target(coverage: Coverage, case: Case) -> Region:
-    """Find a region that counts at every level of the case."""
+def user_day_everywhere(coverage: Coverage) -> list[Search]:
+    """Search about every topic in regions of all classes."""
+    rng = np.random.default_rng(2)
+    topics = (None, *coverage.spec.topics)
+    return [
+        Search(0, ATTACKED_DAY, 17 * i % _LATEST, place, topics[i % len(topics)])
+        for i, place in enumerate(_strewn(coverage, rng, _EVENTS))
+    ]
+
+
+def target_of(coverage: Coverage, case: Case) -> Region | None:
+    """Find a region that counts at every level of the case, if there is one."""
+    return next(_regions_of(coverage, case), None)
+
+
+def _targets(coverage: Coverage, case: Case) -> list[str]:
+    """Name several regions that each count at every level of the case, as far apart as they lie."""
+    found = [region.place_id for region in _regions_of(coverage, case)]
+    return found[:: max(1, len(found) // _PLACES)]
+
+
+def _regions_of(coverage: Coverage, case: Case) -> Iterator[Region]:
     spec, geography = coverage.spec, coverage.geography
     wanted = {s.level for s in case.sigmas}
     for region in reversed(geography.regions):
         lineage = [r for r in geography.lineage(region) if r.level in spec.level_names]
         standings = {r.level: coverage.standings[r.place_id] for r in lineage}
         classed = [s.size_class for level, s in standings.items() if level in spec.classed_levels]
-        if {level for level, s in standings.items() if s.reported} != wanted or len(lineage) < len(wanted):
-            continue
-        if all(c == case.name for c in classed) and bool(classed) == (case.name in spec.class_names):
-            return region
-    raise CheckFailed(
-        f"{geography.source}: no region counts at the levels {', '.join(sorted(wanted))}; nothing to audit"
-    )
+        of_case = all(c == case.name for c in classed) and bool(classed) == (case.name in spec.class_names)
+        if of_case and {level for level, s in standings.items() if s.reported} == wanted:
+            yield region
 
 
 def _strewn(coverage: Coverage, rng: np.random.Generator, n: int) -> list[str]:
@@ -104,8 +121,9 @@ def _searches_of_both(coverage: Coverage) -> list[Search]:
     topics = (None, *spec.topics)
     elsewhere = [
         Search(0, day, 60 * i, place, topics[i % len(topics)])
-        for day in (0, 2, 3, 4, 5, 6)
-        for i, place in enumerate(_strewn(coverage, rng, 2 * len(topics)))
+        for day in range(7)
+        if day != ATTACKED_DAY
+        for i, place in enumerate(_strewn(coverage, rng, 20 * len(topics)))
     ]
     return others + elsewhere
 

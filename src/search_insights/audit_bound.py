@@ -1,17 +1,20 @@
-"""From experiments to a bound on epsilon that holds with a stated confidence.
+"""From experiments to a bound on what the noise gives away, which holds with a stated confidence.
 
 The attacker sees noisy counts and guesses which of two logs they came from, by the best test there is for Gaussian
-noise: the likelihood ratio, here a weighted sum of the counts that differ, compared with the middle. An algorithm that
-is mu-Gaussian private (Dong, Roth and Su, 2019) gives every test an advantage of at most 2 Phi(mu / 2) - 1, and leaves
-errors of at least Phi(-z - mu); so an advantage or errors that were seen give a mu that the program does not beat, and
-mu gives epsilon at the promised delta. Seen frequencies are bounded exactly (Clopper and Pearson, 1934).
+noise: the likelihood ratio, here a weighted sum of the counts that differ, compared with the middle. How much better
+than guessing a test does is its advantage: how often it says "with" of the log with the user-day, less how often it
+says so of the log without. No test has more of it than delta at epsilon 0, whatever the mechanism; seen frequencies
+are bounded exactly (Clopper and Pearson, 1934).
 
 Two bounds are taken from the same draws, each at half of the risk, and the larger one counts:
 
-- From the noise drawn for both logs together: how often would the same noise make the test say "with" on one log and
-  "without" on the other? That is its advantage, and it is rare, so few draws tell it well. It supposes that
+- From the noise drawn for both logs together: how often would the same noise make the test say "with" of one log and
+  "without" of the other? That is its advantage, and it is rare, so few draws tell it well. It supposes that
   noise is added to the counts and does not depend on them.
 - From each log's draws apart, which supposes nothing: noise that depends on the counts is found out by this one.
+
+Turning an advantage into an epsilon supposes more: that the noise has the shape that was accounted for, of another
+size. Its shape is tested apart (tests/test_noise.py).
 """
 
 from collections.abc import Callable
@@ -54,30 +57,31 @@ class Difference:
     sigmas: Sigmas
 
     @property
-    def mu(self) -> float:
-        """How private Gaussian noise of these sigmas would make it."""
-        return float(np.sqrt(np.sum(((self.with_it - self.without) / self.sigmas) ** 2)))
+    def size(self) -> int:
+        """How many counts differ."""
+        return int(self.without.size)
 
 
-def draws_needed(mu: float, confidence: float, shortfall: float) -> int:
-    """Say how many draws for each log let the bound on the advantage come this near to the truth, on average."""
+def draws_needed(advantage: float, confidence: float, shortfall: float) -> int:
+    """Say how many draws for each log let the bound on an advantage come this near to it, on average."""
     from scipy import stats
 
-    advantage = 2 * stats.norm.cdf(mu / 2) - 1
     z = stats.norm.isf((1 - confidence) / 2)
     return int((z / shortfall) ** 2 * (1 - advantage) / advantage / 2) + 1
 
 
-def lower_mu(
+def lower_advantage(
     difference: Difference, draws: int, confidence: float, progress: Callable[[str], None] = lambda text: None
 ) -> float:
-    """Draw the program's noise for both logs so many times, attack, and bound mu from below."""
+    """Draw the program's noise for both logs so many times, attack, and bound the advantage from below."""
+    if not difference.size:
+        return 0.0
     tally = Tally()
-    batch = max(1, _BATCH // max(1, difference.without.size))
+    batch = max(1, _BATCH // difference.size)
     while tally.draws < draws:
         tally += attack(difference, min(draws - tally.draws, batch))
         progress(f"{tally.draws:,} of {draws:,} draws")
-    return bound_mu(tally, confidence)
+    return bound(tally, confidence)
 
 
 def attack(difference: Difference, draws: int) -> Tally:
@@ -106,17 +110,15 @@ def _noise(counts: Counts, sigmas: Sigmas, draws: int) -> Counts:
     return (add_noise(tiled, np.tile(sigmas, draws)) - tiled).reshape(draws, -1)
 
 
-def bound_mu(tally: Tally, confidence: float) -> float:
-    """Bound mu from below by what was seen."""
+def bound(tally: Tally, confidence: float) -> float:
+    """Bound the advantage from below by what was seen."""
     from scipy import stats
 
     risk = (1 - confidence) / 2
     drawn, seen = 2 * tally.draws, tally.decided
-    advantage = float(stats.beta.ppf(risk, seen, drawn - seen + 1)) if seen else 0.0
-    together = 2 * stats.norm.ppf((1 + advantage) / 2)
-    wrong = [_at_most(errors, tally.draws, risk / 2) for errors in (tally.false_alarms, tally.misses)]
-    apart = -stats.norm.ppf(wrong[0]) - stats.norm.ppf(wrong[1])
-    return max(0.0, float(together), float(apart))
+    together = float(stats.beta.ppf(risk, seen, drawn - seen + 1)) if seen else 0.0
+    apart = 1 - sum(_at_most(errors, tally.draws, risk / 2) for errors in (tally.false_alarms, tally.misses))
+    return max(0.0, together, apart)
 
 
 def _at_most(seen: int, draws: int, risk: float) -> float:

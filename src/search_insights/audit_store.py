@@ -4,14 +4,14 @@ The exact counts are known here, as only an experiment can know them, so the noi
 every cell, of the promised size, drawn afresh for each store, and never drawn twice for one week.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from search_insights.anonymization import anonymize
-from search_insights.audit_attack import Neighbours, exact_counts
+from search_insights.audit_attack import Neighbours
 from search_insights.cells import CellList
 from search_insights.log import LogSource
 from search_insights.noise import Counts, Sigmas
@@ -31,13 +31,14 @@ class Finding:
     seen: str
 
 
-def audit_store(cells: CellList, logs: Neighbours, progress: Callable[[str], None]) -> list[Finding]:
-    """Anonymize both logs, each into a store of its own, and judge what is in them."""
+def audit_store(
+    cells: CellList, logs: Neighbours, exact: Sequence[Counts], progress: Callable[[str], None]
+) -> list[Finding]:
+    """Anonymize both logs, each into a store of its own, and judge what is in them by their exact counts."""
     folder = logs.without.parent
-    stored, exact = [], []
+    stored = []
     for log in (logs.without, logs.with_it):
         progress(f"anonymizing the log {log.stem} the attacked user-day")
-        exact.append(exact_counts(cells, log, logs.week))
         stored.append(_anonymized(cells, log, logs.week, folder / f"{log.stem}.db"))
     again = _anonymized(cells, logs.with_it, logs.week, folder / f"{logs.without.stem}.db")
     once = Finding("a week is noised once", bool(np.array_equal(again, stored[0])), "another log of it changed nothing")
@@ -55,12 +56,18 @@ def _anonymized(cells: CellList, log: Path, week: Week, store: Path) -> Counts:
         return opened.noisy_counts(week)
 
 
-def _right_size(cells: CellList, exact: list[Counts], noise: list[Sigmas]) -> list[Finding]:
-    """Judge the noise of each level and class, and that of cells without any search."""
+def _right_size(cells: CellList, exact: Sequence[Counts], noise: list[Sigmas]) -> list[Finding]:
+    """Judge the noise of each level, class and category, and that of cells without any search.
+
+    Noise of a sigma under 1 is hardly ever anything but -1, 0 or 1, and its sum of squares is not chi-squared; it is
+    left to the attack.
+    """
     standings = cells.coverage.standings
-    kinds = np.array([f"{c.region.level} {standings[c.region.place_id].size_class or ''}" for c in cells.cells])
-    groups = {f"noise on {kind.strip()}": np.tile(kinds == kind, 2) for kind in dict.fromkeys(kinds.tolist())}
-    groups["noise on empty cells"] = np.concatenate(exact) == 0
+    kinds = [(c.region.level, standings[c.region.place_id].size_class, c.category) for c in cells.cells]
+    wide = np.tile(cells.sigmas >= 1, 2)
+    names = [" ".join(filter(None, kind)) for kind in kinds]
+    groups = {f"noise on {name}": wide & np.tile(np.array(names) == name, 2) for name in dict.fromkeys(names)}
+    groups["noise on empty cells"] = wide & (np.concatenate(exact) == 0)
     drawn = np.concatenate(noise)
     return [_of_size_one(name, drawn[group], len(groups)) for name, group in groups.items() if group.any()]
 

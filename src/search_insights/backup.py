@@ -20,6 +20,10 @@ from search_insights.quoting import literal
 from search_insights.replace_folder import flush
 from search_insights.store import open_store
 from search_insights.verification import damage
+from search_insights.working_folder import working_folder
+
+# The same for all names, so that the next backup to a folder removes what a killed one left there.
+_DRAFT = ".search-insights-copy-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,8 @@ def back_up(store: Path, out: Path) -> tuple[date, ...]:
     if not out.parent.is_dir():
         raise StoreError(f"{out}: no folder {out.parent}; make it first")
     entries = _verified(store)
-    with _draft_of(out) as draft:
+    with working_folder(out.parent, _DRAFT) as folder:
+        draft = folder / out.name
         _copy(store, draft)
         if _verified(draft) != entries:
             raise StoreError(f"{store}: changed while it was copied; nothing was written, run again")
@@ -65,7 +70,8 @@ def restore(backup: Path, store: Path, *, dataset: Path | None = None, replace: 
     _remember_what_was_there(store)
     if dataset:
         remember_checksums(store, published_checksums(dataset))
-    with _locked(store), _draft_of(store) as draft:
+    with _locked(store), working_folder(store.parent, _DRAFT) as folder:
+        draft = folder / store.name
         remember(store, entries)  # refuses a backup of another store
         _copy(backup, draft)
         _verified(draft)
@@ -126,20 +132,6 @@ def _copy(store: Path, draft: Path) -> None:
             connection.execute("CHECKPOINT copy")  # into the file itself: its log of changes is not part of a backup
     except duckdb.Error:
         raise StoreError(f"{store}: cannot be copied to {draft.parent}; is it locked, or is the disk full?") from None
-
-
-@contextmanager
-def _draft_of(file: Path) -> Iterator[Path]:
-    """Name a file to be written beside another one; whatever is left of it at the end is removed."""
-    draft = file.with_name(f".{file.name}.draft")
-    leftovers = (draft, draft.with_name(f"{draft.name}.wal"))
-    for path in leftovers:
-        path.unlink(missing_ok=True)  # of a run that was killed
-    try:
-        yield draft
-    finally:
-        for path in leftovers:
-            path.unlink(missing_ok=True)
 
 
 @contextmanager

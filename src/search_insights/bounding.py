@@ -1,9 +1,11 @@
 """Contribution bounding, X1 to X4 (Section 3.1): what sql/bounding.sql is fed with, and what is taken from it.
 
-The rule itself is in the SQL file, to be reviewed there.
+The rule itself is in the SQL file, to be reviewed there. All of it is written for every engine alike, except how an
+engine hashes.
 """
 
 import hashlib
+from collections.abc import Callable
 from datetime import date
 from importlib import resources
 
@@ -19,43 +21,57 @@ _NUMBER = (1 << NUMBER_BITS) - 1
 UNKNOWN_CATEGORY = 255
 
 
-def events_sql(spec: Spec, day: date, condition: str) -> str:
+def events_query(
+    spec: Spec, day: date, condition: str, random: Callable[[int, int], str], *, queries: bool = False
+) -> str:
     """Write the query that gives each usable event of a day its category's number and its lot.
 
+    The number comes from the log's category or, where the log has `queries`, from the table `topics`.
+
     The lot is a hash of the user, the time and a key, so that running again draws the same events. The key is no
-    secret: whoever knows it, what is drawn from one user's events depends on that user's events alone. The hash of
-    several columns only combines their hashes; it is hashed once more, or draws would not be fair.
+    secret: whoever knows it, what is drawn from one user's events depends on that user's events alone.
+
+    `random` writes, for a key and a mask, the engine's hash of user_id, timestamp and the key, cut to the mask's bits.
     """
     key = int.from_bytes(hashlib.sha256(f"{spec.fingerprint} {day}".encode()).digest()[:7])
     return f"""
-        CREATE OR REPLACE TEMP TABLE events AS
-        SELECT user_id, category,
-               (hash(xor(hash(user_id, timestamp), {key}::UBIGINT)) & {_RANDOM_BITS}::UBIGINT)
-                   | CASE WHEN category = 0 THEN {NO_TOPIC}::UBIGINT ELSE 0::UBIGINT END
+        SELECT /*+ BROADCAST(names) */ user_id, category,
+               {random(key, _RANDOM_BITS)}
+                   | CASE WHEN category = 0 THEN CAST({NO_TOPIC} AS BIGINT) ELSE CAST(0 AS BIGINT) END
                    | ticket AS lot
-        FROM (SELECT * REPLACE ({_category_number(spec)} AS category) FROM log WHERE {condition}) AS log
+        FROM ({_named_by_query(condition) if queries else _named_by_log(spec, condition)}) AS log
         JOIN names ON names.name = log.region
         WHERE user_id IS NOT NULL"""
 
 
-def bounding_sql() -> str:
-    """Read the definition of the bounding: from `events` to `contributions`."""
+def bounding_statements() -> list[str]:
+    """Read the definition of the bounding, statement by statement: from `events` to `contributions`."""
     sql = (resources.files("search_insights") / "sql" / "bounding.sql").read_text(encoding="utf-8")
     if f">> {NUMBER_BITS}) & {(1 << CLASS_BITS) - 1} " not in sql:
         raise RuntimeError("sql/bounding.sql reads lots in another layout than they are written in")
-    return sql
+    code = "\n".join(line for line in sql.splitlines() if not line.startswith("--"))
+    return [statement for statement in code.split(";") if statement.strip()]
 
 
-def sums_sql() -> str:
+def sums_query(condition: str = "TRUE") -> str:
     """Write the query that adds the contributions up; nothing about a single user leaves it."""
-    sums = f"""
-        SELECT category::BIGINT AS category,
-               (open_lot & {_NUMBER})::BIGINT AS open_region,
-               coalesce((classed_lot & {_NUMBER})::BIGINT, -1) AS classed_region,
+    return f"""
+        SELECT CAST(category AS BIGINT) AS category,
+               open_lot & {_NUMBER} AS open_region,
+               coalesce(classed_lot & {_NUMBER}, -1) AS classed_region,
                count(*) AS user_days
-        FROM contributions WHERE {{}} GROUP BY ALL"""
-    # Apart, because any search is most of them, and is added up faster when nothing else is in the way.
-    return f"{sums.format('category = 0')} UNION ALL {sums.format('category > 0')}"
+        FROM contributions WHERE {condition} GROUP BY ALL"""
+
+
+def _named_by_log(spec: Spec, condition: str) -> str:
+    return f"SELECT user_id, timestamp, region, {_category_number(spec)} AS category FROM log WHERE {condition}"
+
+
+def _named_by_query(condition: str) -> str:
+    """Join what the classifier named: `topics` holds the texts that have a topic, each once."""
+    return f"""
+            SELECT user_id, timestamp, region, CAST(coalesce(topics.category, 0) AS SMALLINT) AS category
+            FROM log LEFT JOIN topics ON topics.query = log.query WHERE {condition}"""
 
 
 def _category_number(spec: Spec) -> str:
@@ -63,4 +79,5 @@ def _category_number(spec: Spec) -> str:
     words = {word: number for number, c in enumerate(spec.categories) for word in (c.id, c.name)}
     whens = " ".join(f"WHEN {literal(word)} THEN {number}" for word, number in ({"": 0} | words).items())
     # Most searches have no category: so written, they pass without a comparison.
-    return f"CASE WHEN category IS NULL THEN 0 ELSE CASE category {whens} ELSE {UNKNOWN_CATEGORY} END END::UTINYINT"
+    chosen = f"CASE WHEN category IS NULL THEN 0 ELSE CASE category {whens} ELSE {UNKNOWN_CATEGORY} END END"
+    return f"CAST({chosen} AS SMALLINT)"

@@ -1,64 +1,87 @@
 """Sigmas that use a promise fully (Section 3.2): the proportions of a spec are kept, its size is set.
 
-The cases of the accounting share the open levels. So one factor for all sigmas is found first, by which the worst case
-meets the promise; then the classed sigmas of every other case get a smaller factor of their own, by which it meets the
-promise too. The case of user-days known to open levels only is part of every other one, and stays below.
+The cases of the accounting share the open levels. So one factor is found first by which the worst case meets the
+promise, and the open levels get it; then the classed sigmas of every case get the factor by which it meets the promise
+too. The case of user-days known to open levels only is part of every other one, and stays below.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
-from search_insights.accounting import cases, epsilon_of
+from search_insights.accounting import cases, epsilon_of, require_promise
 from search_insights.errors import CheckFailed
-from search_insights.gaussian import epsilon_of_mu, mu_of_epsilon, mu_of_sigmas
+from search_insights.gaussian import mu_of_epsilon, mu_of_sigmas
 from search_insights.spec import MAX_SIGMA, Promise, Sigma, Spec
 
-# Sigmas are rounded to a step before they are accounted for, so that what is written is what was accounted for.
-_STEPS = 10_000  # in one
+# Sigmas are rounded up to so many digits before they are accounted for: what is written is what was accounted for.
+_DIGITS = 6
 # How much of epsilon may stay unused. The accounting's own discretisation makes it jump by 0.0003 of itself.
 _CLOSE = 5e-4
+_TRIES = 40
 
 
 def calibrate(spec: Spec, promise: Promise) -> Spec:
     """Give the spec with sigmas by which every size class meets the promise, and with that promise."""
-    whole = [case.sigmas for case in cases(spec) if case.name in spec.class_names or not spec.class_names]
-    worst = max(whole, key=lambda sigmas: mu_of_sigmas(s.value for s in sigmas))
-    factor = _factor(worst, (), promise)
-    scaled = tuple(_scaled(s, factor) for s in spec.sigmas)
-    shared = tuple(s for s in scaled if s.size_class is None)
-    found = list(shared)
+    if not spec.sigmas:
+        raise CheckFailed(f"spec {spec.name!r} reports no region, so it has no sigmas to find")
+    worst = max((case.sigmas for case in cases(spec)), key=lambda sigmas: mu_of_sigmas(s.value for s in sigmas))
+    shared = _scaled([s for s in spec.sigmas if s.size_class is None], _factor(worst, (), promise))
+    found = {s.key: s for s in shared}
     for size_class in spec.class_names:
-        own = tuple(s for s in scaled if s.size_class == size_class)
+        own = [s for s in spec.sigmas if s.size_class == size_class]
         if own:
-            factor = _factor(own, shared, promise)
-            found += [_scaled(s, factor) for s in own]
-    order = {s.key: i for i, s in enumerate(spec.sigmas)}
-    return replace(spec, promise=promise, sigmas=tuple(sorted(found, key=lambda s: order[s.key])))
+            found |= {s.key: s for s in _scaled(own, _factor(own, shared, promise))}
+    new = replace(spec, promise=promise, sigmas=tuple(found[s.key] for s in spec.sigmas))
+    require_promise(new)
+    return new
 
 
-def _scaled(sigma: Sigma, factor: float) -> Sigma:
-    return replace(sigma, value=float(math.ceil(sigma.value * factor * _STEPS) / _STEPS))
+def _scaled(sigmas: Sequence[Sigma], factor: float) -> list[Sigma]:
+    return [replace(s, value=_rounded_up(s.value * factor)) for s in sigmas]
+
+
+def _rounded_up(value: float) -> float:
+    step = 10.0 ** (math.floor(math.log10(value)) + 1 - _DIGITS)
+    return round(math.ceil(value / step) * step, 12)
 
 
 def _factor(own: Sequence[Sigma], others: Sequence[Sigma], promise: Promise) -> float:
     """Find the factor for some sigmas by which they, with others that stay, meet the promise.
 
-    The closed form for continuous noise says where to begin and how steep it is; the accounting of the discrete noise
-    says when it is met.
+    The closed form for continuous noise says where to begin; the accounting of the discrete noise says when it is met.
     """
-    mu = mu_of_epsilon(promise.epsilon, promise.delta)
-    steepness = math.log(epsilon_of_mu(1.001 * mu, promise.delta) / promise.epsilon) / math.log(1.001)
-    budget = mu**2 - mu_of_sigmas(s.value for s in others) ** 2
-    factor = mu_of_sigmas(s.value for s in own) / math.sqrt(budget)
-    while True:
-        if factor * max(s.value for s in own) > MAX_SIGMA:
+    budget = mu_of_epsilon(promise.epsilon, promise.delta) ** 2 - mu_of_sigmas(s.value for s in others) ** 2
+    if budget <= 0:
+        raise CheckFailed(f"epsilon {promise.epsilon:g}: open levels leave nothing of it to size classes")
+    guess = mu_of_sigmas(s.value for s in own) / math.sqrt(budget)
+    largest = MAX_SIGMA / max(s.value for s in own)
+
+    @cache
+    def spent(factor: float) -> float:
+        """Say which part of epsilon is spent at a factor."""
+        if factor > largest:
             raise CheckFailed(
                 f"epsilon {promise.epsilon:g} at delta {promise.delta:g} needs sigmas above {MAX_SIGMA:,}; "
                 "ask for a larger epsilon or delta"
             )
-        found = epsilon_of([*(_scaled(s, factor) for s in own), *others], promise.delta) / promise.epsilon
-        if 1 - _CLOSE <= found <= 1:
-            return factor
-        aimed_at = 1 - _CLOSE / 2
-        factor *= (found / aimed_at) ** (1 / steepness)
+        return epsilon_of([*_scaled(own, factor), *others], promise.delta) / promise.epsilon
+
+    return _least_that_holds(spent, guess)
+
+
+def _least_that_holds(spent: Callable[[float], float], guess: float) -> float:
+    """Find a factor that spends all or a little less, by stepping to both sides of the guess and halving."""
+    low, high, step = guess / 1.001, guess * 1.001, 1.01
+    while spent(high) > 1:
+        low, high, step = high, high * step, step**2
+    step = 1.01
+    while spent(low) <= 1 and low > guess / 1000:
+        low, high, step = low / step, low, step**2
+    for _ in range(_TRIES):
+        if spent(high) >= 1 - _CLOSE:
+            break
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if spent(middle) > 1 else (low, middle)
+    return high

@@ -24,6 +24,7 @@ from search_insights.errors import SearchInsightsError, UsageError
 COMMANDS = (
     "demo",
     "simulate",
+    "classify",
     "anonymize",
     "publish",
     "dashboard",
@@ -37,6 +38,8 @@ COMMANDS = (
     "regions",
     "import-us",
 )
+
+_signals: list[int] = []
 
 
 class _Parser(argparse.ArgumentParser):
@@ -54,39 +57,47 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     gc.set_threshold(100_000, 50, 50)  # a country's regions are many objects and no garbage; looking for some costs
     if argv is None:
-        signal.signal(signal.SIGTERM, _end)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, _end)
     arguments = list(sys.argv[1:] if argv is None else argv)
-    debug = "--debug" in arguments
+    _signals.clear()
     try:
         return _run(arguments)
-    except SearchInsightsError as error:
-        if debug:
-            traceback.print_exc()
-        note(f"search-insights: {' '.join(str(error).split())}")
-        return error.exit_code
     except BrokenPipeError:
         # The reader has seen enough (`| head`); keep Python from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE  # not 0: a check whose answer nobody read has not passed
-    except OSError as error:
+    except (Exception, KeyboardInterrupt) as error:
+        if isinstance(error, KeyboardInterrupt) or _signals:
+            note("search-insights: interrupted")
+            return 128 + (_signals or [signal.SIGINT])[0]
+        if "--debug" in arguments:
+            traceback.print_exc()
+        return _tell(error)
+
+
+def _tell(error: Exception) -> int:
+    """Say in one line what went wrong; gives the exit code."""
+    if isinstance(error, SearchInsightsError):
+        note(f"search-insights: {' '.join(str(error).split())}")
+        return error.exit_code
+    if isinstance(error, OSError):
         if not error.filename:  # then it is the output that cannot be written; keep Python from trying again
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         note(f"search-insights: {error.filename or 'output'}: {error.strerror or 'cannot be used'}")
         return 2
-    except KeyboardInterrupt:
-        note("search-insights: interrupted")
-        return 128 + signal.SIGINT
-    except Exception as error:
-        if debug:
-            traceback.print_exc()
-        # Not the error's own text: it could hold a value of the search log.
-        note(f"search-insights: a fault of the program ({type(error).__name__}); --debug shows where")
-        return 3
+    # Not the error's own text: it could hold a value of the search log.
+    note(f"search-insights: a fault of the program ({type(error).__name__}); --debug shows where")
+    return 3
 
 
 def _end(number: int, frame: object) -> NoReturn:
-    """End on SIGTERM as on any error, so that what lies in temporary folders is removed."""
-    raise SystemExit(128 + number)
+    """End on Ctrl-C and SIGTERM as on any error, so that what lies in temporary folders is removed.
+
+    It is remembered which it was, because DuckDB turns what is raised here into an error of its own.
+    """
+    _signals.append(number)
+    raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
 
 
 def _run(arguments: Sequence[str]) -> int:

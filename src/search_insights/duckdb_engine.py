@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from search_insights.bounding import UNKNOWN_CATEGORY, bounding_sql, events_sql, sums_sql
+from search_insights.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
+from search_insights.classifier import PACKAGED_MODEL, Classifier, load_classifier_for
 from search_insights.database import connect
 from search_insights.engine import Contributions, LeftOut
 from search_insights.errors import InputError, UsageError
+from search_insights.left_out import find_left_out
 from search_insights.log import LogSource, SearchLog, open_log, unreadable
-from search_insights.quoting import literal
 from search_insights.region_names import RegionNames
 from search_insights.spec import Spec
 from search_insights.working_folder import working_folder
@@ -30,19 +31,28 @@ if TYPE_CHECKING:
 
 DEFAULT_MEMORY = "2GB"
 
+_TEXTS_AT_ONCE = 1 << 16  # of a day's distinct queries; no more of them are held outside the database
+
 
 @contextmanager
 def open_duckdb_engine(
-    source: LogSource, spec: Spec, names: RegionNames, memory: str = DEFAULT_MEMORY
+    source: LogSource,
+    spec: Spec,
+    names: RegionNames,
+    memory: str = DEFAULT_MEMORY,
+    model: str | Path = PACKAGED_MODEL,
 ) -> Iterator["DuckDbEngine"]:
-    """Open a log for counting; at the end, close the database and remove what it spilled."""
+    """Open a log for counting; at the end, close the database and remove what it spilled.
+
+    If the log has queries in place of categories, the model names them.
+    """
     with (
         working_folder(Path(tempfile.gettempdir()), "search-insights-") as spill,
         _connect(str(spill), memory) as connection,
     ):
         log = open_log(connection, source, spec.time_zone)
         register_names(connection, names)
-        yield DuckDbEngine(connection, log, spec)
+        yield DuckDbEngine(connection, log, spec, load_classifier_for(spec, model) if log.queries else None)
 
 
 def _connect(spill: str, memory: str) -> "duckdb.DuckDBPyConnection":
@@ -68,6 +78,11 @@ def register_names(connection: "duckdb.DuckDBPyConnection", names: RegionNames) 
     connection.unregister("names_given")
 
 
+def _random(key: int, mask: int) -> str:
+    """Hash an event. The hash of several columns only combines theirs; it is hashed once more, or draws are unfair."""
+    return f"CAST(hash(xor(hash(user_id, timestamp), {key}::UBIGINT)) & {mask}::UBIGINT AS BIGINT)"
+
+
 @dataclass(frozen=True)
 class DuckDbEngine:
     """A log, open as the view `log` of a private database."""
@@ -75,8 +90,14 @@ class DuckDbEngine:
     connection: "duckdb.DuckDBPyConnection"
     log: SearchLog
     spec: Spec
+    model: Classifier | None = None
 
     name = "duckdb"
+
+    @property
+    def classifier(self) -> str:
+        """The fingerprint of the model that names queries; empty if the log has categories."""
+        return self.model.fingerprint if self.model else ""
 
     @property
     def naive_zone(self) -> str:
@@ -85,9 +106,15 @@ class DuckDbEngine:
 
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
         """Bound the events of a day and add up the contributions."""
-        self._run(events_sql(self.spec, day, self.log.between(begin, end)))
-        self._run(bounding_sql())
-        sums = self._arrays(sums_sql())
+        of_day = self.log.between(begin, end)
+        if self.model:
+            self._name_queries(self.model, of_day)
+        events = events_query(self.spec, day, of_day, _random, queries=self.model is not None)
+        self._run(f"CREATE OR REPLACE TEMP TABLE events AS {events}")
+        for statement in bounding_statements():
+            self._run(statement)
+        # Apart, because any search is most of them, and is added up faster when nothing else is in the way.
+        sums = self._arrays(f"{sums_query('category = 0')} UNION ALL {sums_query('category > 0')}")
         return Contributions(
             events=self._number("SELECT count(*) FROM events"),
             unknown_category=self._number(f"SELECT count(*) FROM events WHERE category = {UNKNOWN_CATEGORY}"),
@@ -97,31 +124,30 @@ class DuckDbEngine:
             user_days=sums["user_days"],
         )
 
-    def left_out(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> LeftOut:
-        """Look only as closely as needed: where all rows of all files were used, nothing was left out."""
-        self.log.require_unchanged()
-        if used == self._number("SELECT count(*) FROM log"):
-            return LeftOut(rows=used)
-        of_week = self.log.between(begin, end)
-        files = [file for (file,) in self._rows(f"SELECT DISTINCT file FROM log WHERE {of_week}")]
-        if not files:
-            no_time = self._number("SELECT count(*) FROM log WHERE timestamp IS NULL")
-            return LeftOut(rows=no_time, outside=no_time)
-        in_files = f"file IN ({', '.join(literal(file) for file in files)})"
-        rows = self._number(f"SELECT count(*) FROM log WHERE {in_files} AND {of_week}")
-        outside = self._number(f"SELECT count(*) FROM log WHERE {in_files}") - self._number(
-            f"SELECT count(*) FROM log WHERE {in_files} AND {self.log.between(*asked)}"
-        )
-        no_user, no_region, unknown = self._reasons(of_week) if used < rows else (0, 0, 0)
-        return LeftOut(rows + outside, no_user, no_region, unknown, outside)
+    def _name_queries(self, model: Classifier, condition: str) -> None:
+        """Classify each distinct text of a day once, a batch at a time, and keep those that have a topic.
 
-    def _reasons(self, condition: str) -> tuple[int, int, int]:
-        (row,) = self._rows(f"""
-            SELECT count(*) FILTER (user_id IS NULL),
-                   count(*) FILTER (user_id IS NOT NULL AND region IS NULL),
-                   count(*) FILTER (user_id IS NOT NULL AND region IS NOT NULL AND name IS NULL)
-            FROM log LEFT JOIN names ON names.name = log.region WHERE {condition}""")
-        return row[0], row[1], row[2]
+        The model sees texts and nothing else: not whose they are, not how often they occur.
+        """
+        texts: list[str] = []
+        numbers = [np.zeros(0, dtype=np.uint8)]
+        with self._quietly():
+            rows = self.connection.execute(f"SELECT DISTINCT query FROM log WHERE {condition} AND query IS NOT NULL")
+            while batch := [text for (text,) in rows.fetchmany(_TEXTS_AT_ONCE)]:
+                named = model.classify(batch)
+                some = np.flatnonzero(named)
+                texts.extend(batch[i] for i in some)
+                numbers.append(named[some])
+            given = {"query": np.array(texts, dtype=object), "category": np.concatenate(numbers)}
+            self.connection.register("topics_given", given)
+            columns = "CAST(query AS VARCHAR) AS query, category"
+            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE topics AS SELECT {columns} FROM topics_given")
+            self.connection.unregister("topics_given")
+
+    def left_out(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> LeftOut:
+        """Ask the database what was not used."""
+        self.log.require_unchanged()
+        return find_left_out(self._rows, self.log.between(begin, end), self.log.between(*asked), used)
 
     def _run(self, sql: str) -> None:
         """Run statements over the log."""

@@ -3,19 +3,24 @@
 An engine holds the log. Only sums leave it: how many user-days contribute to which regions, how many rows are bad.
 """
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
 
 from search_insights.cells import Numbers
+from search_insights.log import LogSource
 from search_insights.noise import Counts
+from search_insights.region_names import RegionNames
+from search_insights.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)
 class Contributions:
     """How many user-days contribute to each (category, region at open levels, region at classed levels).
 
-    Regions are numbers of `RegionNames`; -1 stands for no contribution at classed levels. `events` is how many rows
+    Regions are numbers of `RegionNames`; -1 stands for no contribution at these levels. `events` is how many rows
     of the log they were drawn from, `unknown_category` how many of them have a category that the spec does not know.
     Private.
     """
@@ -65,6 +70,10 @@ class Engine(Protocol):
     def naive_zone(self) -> str:
         """The zone that times without one are read in; empty if they carry their own."""
 
+    @property
+    def classifier(self) -> str:
+        """The fingerprint of the model that names queries; empty if the log has categories."""
+
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
         """Bound the events of a day, which lies between two instants."""
 
@@ -73,3 +82,7 @@ class Engine(Protocol):
 
         The week lies within the span of all that was asked for; so many of its events were used.
         """
+
+
+# Opens a log for counting a release of it, with the numbers that stand for its regions.
+OpenEngine = Callable[[LogSource, Spec, RegionNames], AbstractContextManager[Engine]]

@@ -33,6 +33,13 @@ def mu_of_epsilon(epsilon: float, delta: float) -> float:
     return float(optimize.brentq(lambda mu: epsilon_of_mu(mu, delta) - epsilon, 0.0, high, xtol=1e-12))
 
 
+def mu_of_advantage(advantage: float) -> float:
+    """Give the mu whose best test does so much better than guessing."""
+    from scipy import stats
+
+    return float(2 * stats.norm.ppf((1 + advantage) / 2))
+
+
 def mu_of_sigmas(sigmas: Iterable[float]) -> float:
     """Compose mechanisms of sensitivity 1."""
     return math.sqrt(sum(sigma**-2 for sigma in sigmas))

@@ -4,7 +4,7 @@ Nothing here puts a value of the log into a message. DuckDB's own errors quote v
 """
 
 import glob
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +25,11 @@ _CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz")
 _FILE_COLUMN = "search_insights_file"  # not "filename": a log may have a column of that name
 _TIMES = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
-_USER_TYPES = (*_INTEGERS, *(f"U{t}" for t in _INTEGERS), "VARCHAR", "UUID", "BLOB")
+_ALLOWED = {
+    "user_id": (*_INTEGERS, *(f"U{t}" for t in _INTEGERS), "VARCHAR", "UUID", "BLOB"),
+    "timestamp": (*_TIMES, "TIMESTAMP WITH TIME ZONE", "VARCHAR"),
+    "region": ("VARCHAR",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +48,17 @@ class LogSource:
 
 @dataclass(frozen=True, slots=True)
 class SearchLog:
-    """A log whose files and columns were checked, open as the view `log` of a DuckDB connection."""
+    """A log whose files and columns were checked, open as the view `log` of a DuckDB connection.
+
+    `queries` says that it has texts in place of categories.
+    """
 
     source: LogSource
     files: tuple[str, ...]
     time_type: str
     zone: str
     own_zone: bool = True
+    queries: bool = False
     states: tuple[tuple[int, int, int], ...] = ()
 
     def require_unchanged(self) -> None:
@@ -144,17 +152,26 @@ def _format(file: str) -> str:
     raise LogError(f"{file}: not a log file; expected a name that ends in {', '.join(_PARQUET + _CSV)}")
 
 
+def require_parquet(file: str) -> None:
+    """Refuse CSV, for an engine that reads Parquet only: files of CSV may differ in their columns unnoticed."""
+    if file.lower().endswith(_CSV):
+        raise LogError(f"{file}: on Spark a log is Parquet files or a table; use --engine duckdb, or convert it")
+
+
 def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release_zone: str) -> SearchLog:
-    """Check a log's files and columns and open it as the view `log`: user_id, timestamp, region, category, file."""
+    """Check a log's files and columns and open it as the view `log`: user_id, timestamp, region, category, query, file.
+
+    Where a log has categories, its queries are not looked at.
+    """
     files = find_files(source.patterns)
     states = tuple(_state(file) for file in files)
     zone = source.naive_zone or release_zone
     _set_zone(connection, zone)
     reader = _reader(files)
     types = _column_types(connection, files, source)
-    topic = _topic_column(source, types)
-    _check_types(source, types)
-    _require_in_each_file(connection, files, source)
+    topic = topic_role(source, types)
+    check_types(source, types, _ALLOWED)
+    _require_in_each_file(connection, files, source, topic)
     _require_whole_lines(connection, files, source)
     time = identifier(source.column("timestamp"))
     time_type = types[source.column("timestamp")]
@@ -163,11 +180,13 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
     view = f"""
         CREATE OR REPLACE TEMP VIEW log AS
         SELECT {identifier(source.column("user_id"))} AS user_id, {time} AS timestamp,
-               {identifier(source.column("region"))} AS region, {topic} AS category, {_FILE_COLUMN} AS file
+               {identifier(source.column("region"))} AS region,
+               {", ".join(topic_columns(source, topic, "VARCHAR"))}, {_FILE_COLUMN} AS file
         FROM {reader}"""
     _quietly(connection, view, source)
+    _quietly(connection, "CREATE OR REPLACE TEMP VIEW log_files AS FROM log", source)
     own_zone = types[source.column("timestamp")] == "TIMESTAMP WITH TIME ZONE"
-    return SearchLog(source, files, time_type, zone, own_zone, states)
+    return SearchLog(source, files, time_type, zone, own_zone, topic == "query", states)
 
 
 def _reader(files: Sequence[str], header: str = "true") -> str:
@@ -188,30 +207,42 @@ def _column_types(connection: "duckdb.DuckDBPyConnection", files: Sequence[str],
     rows = _quietly(connection, f"DESCRIBE SELECT * FROM {_reader(files)}", source)
     types = {str(name): str(kind) for name, kind, *_ in rows if name != _FILE_COLUMN}
     _refuse_doubles(connection, files[0], types, source)
-    for role in REQUIRED:
-        if source.column(role) not in types:
-            # The first line of CSV may be no header but someone's search: it is not shown.
-            csv = _format(files[0]) == "csv"
-            rule = "the first line must name the columns, and all lines have as many fields"
-            have = rule if csv else f"the columns are {', '.join(types)}"
-            raise LogError(
-                f"{_shown(source)}: no column {source.column(role)!r} for {role}; {have}; "
-                f"map one with --column {role}=NAME"
-            )
+    # The first line of CSV may be no header but someone's search: it is not shown.
+    rule = "the first line must name the columns, and all lines have as many fields"
+    require_columns(source, types, rule if _format(files[0]) == "csv" else "")
     return types
 
 
-def _require_in_each_file(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource) -> None:
-    """Refuse files that do not go together.
+def require_columns(source: LogSource, types: Mapping[str, str], have: str = "") -> None:
+    """Refuse a log without one of the columns that every log has."""
+    for role in REQUIRED:
+        if source.column(role) not in types:
+            raise LogError(
+                f"{shown(source)}: no column {source.column(role)!r} for {role}; "
+                f"{have or 'the columns are ' + ', '.join(types)}; map one with --column {role}=NAME"
+            )
+
+
+def _require_in_each_file(
+    connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource, topic: str
+) -> None:
+    described = ((file, f"DESCRIBE SELECT * FROM {_reader([file])}") for file in files if len(files) > 1)
+    require_alike(
+        source,
+        topic,
+        ((file, {str(row[0]): str(row[1]) for row in _quietly(connection, sql, source)}) for file, sql in described),
+    )
+
+
+def require_alike(source: LogSource, topic: str, files: Iterable[tuple[str, Mapping[str, str]]]) -> None:
+    """Refuse files, given with the types of their columns, that do not go together.
 
     A file without a column that others have would pass for one whose searches have no category. Users of another type
     would not be recognised: 123 and '123.0' are one user to the publisher and two to the bounding, which breaks X1.
     """
     first: dict[str, str] = {}
-    for file in files if len(files) > 1 else ():
-        rows = _quietly(connection, f"DESCRIBE SELECT * FROM {_reader([file])}", source)
-        types = {str(row[0]): str(row[1]) for row in rows}
-        missing = {source.column(role) for role in (*REQUIRED, "category")} - set(types)
+    for file, types in files:
+        missing = {source.column(role) for role in (*REQUIRED, topic)} - set(types)
         if missing:
             raise LogError(
                 f"{file}: no column {min(missing)!r}, which other files of the log have; mend it, or leave it out"
@@ -259,31 +290,35 @@ def _require_whole_lines(connection: "duckdb.DuckDBPyConnection", files: Sequenc
         )
 
 
-def _topic_column(source: LogSource, types: Mapping[str, str]) -> str:
-    if source.column("category") in types:
-        return f"CAST({identifier(source.column('category'))} AS VARCHAR)"
-    if source.column("query") in types:
-        raise LogError(
-            f"{_shown(source)}: a column {source.column('query')!r} but no {source.column('category')!r}; this version "
-            "does not classify queries: add a column of categories, or map one with --column category=NAME"
-        )
+def topic_role(source: LogSource, types: Mapping[str, str]) -> str:
+    """Say what tells a search's topic: its category, or else its text, which is to be classified."""
+    for role in TOPIC_COLUMNS:
+        if source.column(role) in types:
+            return role
     raise LogError(
-        f"{_shown(source)}: no column {source.column('category')!r} or {source.column('query')!r}; "
-        "map one with --column category=NAME"
+        f"{shown(source)}: no column {source.column('category')!r} or {source.column('query')!r}; "
+        "map one with --column category=NAME, or query=NAME to have texts classified"
     )
 
 
-def _check_types(source: LogSource, types: Mapping[str, str]) -> None:
+def topic_columns(source: LogSource, topic: str, text: str) -> list[str]:
+    """Write the columns category and query as the engine's type for text; where one is used, the other is empty."""
+    columns = dict.fromkeys(TOPIC_COLUMNS, "NULL") | {topic: identifier(source.column(topic))}
+    return [f"CAST({column} AS {text}) AS {role}" for role, column in columns.items()]
+
+
+def check_types(source: LogSource, types: Mapping[str, str], allowed: Mapping[str, Sequence[str]]) -> None:
+    """Refuse columns of types that are not allowed for their role."""
     expected = {
-        "user_id": (_USER_TYPES, "a whole number, text or UUID"),
-        "timestamp": ((*_TIMES, "TIMESTAMP WITH TIME ZONE", "VARCHAR"), "a timestamp"),
-        "region": (("VARCHAR",), "text, because codes have leading zeros"),
+        "user_id": "a whole number, text or UUID",
+        "timestamp": "a timestamp",
+        "region": "text, because codes have leading zeros",
     }
-    for role, (allowed, words) in expected.items():
+    for role, words in expected.items():
         kind = types[source.column(role)]
-        if kind not in allowed:
+        if kind not in allowed[role]:
             kind = kind.partition("(")[0]  # not what is in a structure
-            raise LogError(f"{_shown(source)}: column {source.column(role)!r}: expected {words}; its type is {kind}")
+            raise LogError(f"{shown(source)}: column {source.column(role)!r}: expected {words}; its type is {kind}")
 
 
 def _set_zone(connection: "duckdb.DuckDBPyConnection", zone: str) -> None:
@@ -294,7 +329,12 @@ def _set_zone(connection: "duckdb.DuckDBPyConnection", zone: str) -> None:
         ZoneInfo(zone)
         connection.execute(f"SET TimeZone = {literal(zone)}")
     except (KeyError, ValueError, OSError, duckdb.Error):
-        raise UsageError(f"--naive-zone {zone}: expected an IANA time zone such as UTC or Europe/Dublin") from None
+        raise unknown_zone(zone) from None
+
+
+def unknown_zone(zone: str) -> UsageError:
+    """Say that there is no such zone."""
+    return UsageError(f"--naive-zone {zone}: expected an IANA time zone such as UTC or Europe/Dublin")
 
 
 def _quietly(connection: "duckdb.DuckDBPyConnection", sql: str, source: LogSource) -> list[tuple[object, ...]]:
@@ -316,9 +356,10 @@ def unreadable(connection: "duckdb.DuckDBPyConnection", source: LogSource) -> Lo
             connection.execute(f"SELECT max(hash(COLUMNS(*))) FROM {_reader([file])}").fetchall()
         except duckdb.Error:
             return LogError(f"{file}: cannot be read as {_format(file)}; is the file whole?")
-    return LogError(f"{_shown(source)}: the files cannot be read together; do all have the same columns and types?")
+    return LogError(f"{shown(source)}: the files cannot be read together; do all have the same columns and types?")
 
 
-def _shown(source: LogSource) -> str:
+def shown(source: LogSource) -> str:
+    """Name a log in a message."""
     more = f" and {len(source.patterns) - 1} more" if len(source.patterns) > 1 else ""
     return f"{source.patterns[0]}{more}"

@@ -27,7 +27,7 @@ _FAR = 5.0  # how far, in the logarithm, a share may move in one climb
 # What a case spends is the sum of 1 / sigma^2: here by group, for each category.
 Spending = dict[Group, Floats]
 # Stands for all that size classes spend, while open levels are shared out.
-_REST: Group = ("rest", None)
+_REST: Group = ("", None)
 
 
 @dataclass(frozen=True)
@@ -51,17 +51,19 @@ def expect(spec: Spec, coverage: Coverage, profile: Profile) -> Expectation:
 
 def optimize(spec: Spec, promise: Promise, coverage: Coverage, profile: Profile) -> Spec:
     """Give the spec with the sigmas that publish the most expected data points while keeping the promise."""
+    begin = calibrate(spec, promise)
     problem = _Problem.of(spec, coverage, profile)
     budget = mu_of_epsilon(promise.epsilon, promise.delta) ** 2
-    spent = {g: np.array([spec.sigma(*g, c.id) ** -2 for c in spec.categories]) for g in spec.reported_groups}
+    spent = {g: np.array([begin.sigma(*g, c.id) ** -2 for c in spec.categories]) for g in spec.reported_groups}
     for _ in range(_ROUNDS):
         left = budget - sum(spent[g].sum() for g in spent if g[1] is None)
         for size_class in spec.class_names:
-            spent |= _best_of_class(problem, {g: s for g, s in spent.items() if g[1] == size_class}, left)
+            spent |= _climb(problem.worth, {g: s for g, s in spent.items() if g[1] == size_class}, left)
         spent |= _best_of_open(problem, spent, budget)
     values = {(*g, c.id): float(s) ** -0.5 for g in spent for c, s in zip(spec.categories, spent[g], strict=True)}
     sigmas = tuple(replace(s, value=values[s.level, s.size_class, s.category]) for s in spec.sigmas)
-    return calibrate(replace(spec, sigmas=sigmas), promise)
+    best = calibrate(replace(spec, sigmas=sigmas), promise)
+    return max(begin, best, key=lambda found: expect(found, coverage, profile).total)
 
 
 @dataclass(frozen=True)
@@ -98,17 +100,12 @@ class _Problem:
         return float(sum(p.sum() for p in self.points({g: s**-0.5 for g, s in spent.items()}).values()))
 
 
-def _best_of_class(problem: _Problem, spent: Spending, left: float) -> Spending:
-    """Share out what open levels leave to a size class."""
-    return _climb(problem.worth, spent, left)
-
-
 def _best_of_open(problem: _Problem, spent: Spending, budget: float) -> Spending:
     """Weigh what open levels bring against what every class loses by it, its proportions kept."""
     own = {g: s for g, s in spent.items() if g[1] is None}
     classed = {g: s for g, s in spent.items() if g[1] is not None}
-    if not own or not classed:
-        return _climb(problem.worth, own, budget) if own else {}
+    if not classed:
+        return _climb(problem.worth, own, budget)
     left = budget - sum(s.sum() for s in own.values())
     rest: Spending = {_REST: np.array([left])}
 
@@ -127,6 +124,8 @@ def _climb(worth: Callable[[Spending], float], begin: Spending, budget: float) -
     """
     from scipy import optimize, special
 
+    if not begin:
+        return {}
     ends = np.cumsum([s.size for s in begin.values()])[:-1]
 
     def shared(free: Floats) -> Spending:

@@ -93,6 +93,10 @@ def _read_csv(path: Path, spec: Spec) -> Profile:
         found.setdefault(group, []).append(_numbers(path, line, wanted[2:], row[2:]))
     if not found:
         raise InputError(f"{path}: holds no row; expected {','.join(wanted)}")
+    for group in spec.reported_groups:
+        if group not in found:
+            words = " ".join(filter(None, group))
+            raise InputError(f"{path}: no row for {words}; sigmas that nothing is expected of would be without limit")
     tables = {group: np.array(of_group) for group, of_group in found.items()}
     return Profile({g: t[:, 1:] for g, t in tables.items()}, {g: t[:, 0] for g, t in tables.items()})
 

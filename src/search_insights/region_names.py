@@ -10,7 +10,6 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from search_insights.cells import Numbers
 from search_insights.coverage import Coverage
@@ -18,11 +17,11 @@ from search_insights.errors import GeographyError, UsageError
 
 # How a lot is laid out, from the low end: number, size class, random bits, and two bits that let some events come
 # first: NO_TOPIC is set where a search is about no topic, NO_CLASS where its region has no size class.
-# sql/bounding.sql reads it so.
+# sql/bounding.sql reads it so. It has 63 bits, because not every engine has whole numbers without a sign.
 NUMBER_BITS = 20
 CLASS_BITS = 4
-NO_TOPIC = 1 << 62
-NO_CLASS = 1 << 63
+NO_TOPIC = 1 << 61
+NO_CLASS = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class RegionNames:
     """Every name that a log may use, its ticket (the fixed part of a lot), and the region behind each number."""
 
     names: tuple[str, ...]
-    tickets: npt.NDArray[np.uint64]
+    tickets: Numbers
     region_of_number: Numbers
     first_doubtful: int
 
@@ -53,7 +52,7 @@ def region_names(coverage: Coverage, code_level: str | None = None) -> RegionNam
         )
     tickets = [number | _class_bits(coverage, region_of_number[number]) for number in numbers.values()]
     return RegionNames(
-        tuple(numbers), np.array(tickets, dtype=np.uint64), np.array(region_of_number), len(geography.regions)
+        tuple(numbers), np.array(tickets, dtype=np.int64), np.array(region_of_number), len(geography.regions)
     )
 
 

@@ -40,8 +40,11 @@ class Release:
 
     @property
     def created(self) -> str:
-        """When the newest of its weeks was committed: the release's own date, the same however often it is made."""
-        return max(entry.committed_at for entry in self.entries)
+        """The day on which the newest of its weeks was committed, the same however often the release is made.
+
+        The day only: a run that begins at a known time and says when it ended would tell how large the log is.
+        """
+        return f"{max(entry.committed_at for entry in self.entries)[:10]}T00:00:00Z"
 
     @cached_property
     def removed(self) -> npt.NDArray[np.bool_]:

@@ -109,14 +109,22 @@ def written_names(coverage: Coverage) -> list[str]:
 
 
 def write_day(
-    connection: "duckdb.DuckDBPyConnection", world: World, week: Week, day: date, out: Path, identity: Mapping[str, Any]
+    connection: "duckdb.DuckDBPyConnection",
+    world: World,
+    week: Week,
+    day: date,
+    out: Path,
+    identity: Mapping[str, Any],
+    named: Path | None = None,
 ) -> int:
-    """Draw a day and write its file; gives the file's size."""
+    """Draw a day and write its file; gives the file's size. Into `named` goes the same day with its categories."""
     path = out / f"{day}.parquet"
     columns = day_columns(world, week, day)
     with connection.cursor() as cursor:
         cursor.register("events", _arrays(columns))
-        _copy(cursor, _select(world), path, {"simulation": json.dumps(identity)})
+        _copy(cursor, _select(queries=world.texts is not None), path, {"simulation": json.dumps(identity)})
+        if named is not None:
+            _copy(cursor, _select(queries=False), named / path.name, {"notice": PRIVATE})
     return path.stat().st_size
 
 
@@ -132,11 +140,10 @@ def _arrays(columns: Columns) -> dict[str, npt.NDArray[Any]]:
     return arrays
 
 
-def _select(world: World) -> str:
+def _select(*, queries: bool) -> str:
     """Turn numbers into what a log holds. A list gives NULL at 0: no topic, no place in the text."""
-    if world.texts is None:
-        about, tables = "topic_ids[topic] AS category", "topics"
-    else:
+    about, tables = "topic_ids[topic] AS category", "topics"
+    if queries:
         about, tables = "concat(before[phrase], spoken[name], after[phrase]) AS query", "befores, afters, names"
     return f"""
         SELECT CAST(person AS BIGINT) AS user_id, make_timestamptz(instant) AS timestamp,

@@ -49,7 +49,7 @@ def query_texts(spec: Spec, seed: int) -> QueryTexts:
     """Make the texts of ordinary searches and of every topic of a spec."""
     rng = generator(seed, "queries")
     names = {category.id: category.name for category in spec.categories}
-    pools = [_pool(rng, tuple(_expanded(ORDINARY_FORMS, "")))]
+    pools = [_pool(rng, ordinary_texts())]
     for topic in spec.topics:
         words = names[topic].replace("_", " ").replace("-", " ").lower()
         forms = TOPIC_FORMS.get(names[topic], PLAIN_FORMS)
@@ -58,6 +58,11 @@ def query_texts(spec: Spec, seed: int) -> QueryTexts:
     texts = tuple(text for pool in pools for text in pool)
     local = np.array([PLACE in text for text in texts])
     return QueryTexts(texts, np.cumsum([0, *sizes[:-1]]), np.array(sizes), local)
+
+
+def ordinary_texts() -> list[str]:
+    """List every text of ordinary searches, with gaps for places."""
+    return list(_expanded(ORDINARY_FORMS, ""))
 
 
 def _expanded(forms: Sequence[str], topic: str) -> Iterator[str]:

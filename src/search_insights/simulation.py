@@ -91,9 +91,13 @@ def simulate(
     peak_share: float = PEAK_SHARE,
     queries: bool = False,
     truth: Path | None = None,
+    named: Path | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> SimulatedLog:
-    """Write a log of some weeks into the folder `out`, one file a day, and the expected shares into `truth`."""
+    """Write a log of some weeks into the folder `out`, one file a day, and the expected shares into `truth`.
+
+    Into the folder `named` go the same events with the categories that they were drawn from, whatever their texts.
+    """
     users = max(1, events_per_week // EVENTS_PER_USER) if users is None else users
     simulation = Simulation(coverage, seed, events_per_week, users, peak_share, queries)
     chosen = _weeks(coverage, first_week, weeks)
@@ -102,7 +106,7 @@ def simulate(
     world = make_world(coverage, seed, events_per_week, users, peak_share, queries)
     days = [(week, day) for week in chosen for day in week.days]
     with open_writer(world) as connection:
-        write = partial(write_day, connection, world, out=out, identity=simulation.identity)
+        write = partial(write_day, connection, world, out=out, identity=simulation.identity, named=named)
         sizes = list(_watched(_side_by_side(write, days), world, days, progress))
         if truth is not None:
             write_truth(connection, world, chosen, truth)

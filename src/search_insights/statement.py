@@ -109,7 +109,7 @@ def _ledger_row(entry: LedgerEntry) -> dict[str, Any]:
         "week": entry.week.isoformat(),
         "epsilon": entry.epsilon,
         "delta": entry.delta,
-        "committed_at": entry.committed_at,
+        "committed_on": entry.committed_at[:10],  # the day only, see Release.created
         "cells": entry.cells,
         "engine": entry.engine,
         "program": entry.program,

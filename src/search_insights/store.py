@@ -32,7 +32,7 @@ from search_insights.spec import Spec
 from search_insights.spec_file import parse_spec, spec_toml
 from search_insights.store_trouble import WAY_OUT, in_words
 from search_insights.weeks import DAYS_OF_WEEK, Week
-from search_insights.working_folder import working_folder
+from search_insights.working_folder import remove_abandoned, working_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -159,8 +159,9 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
     if not path.parent.is_dir():
         raise StoreError(f"{path}: no folder {path.parent}; make it first")
     made = not path.exists()
+    remove_abandoned(path.parent, _draft_prefix(path))
     if made:
-        _make(path, coverage)
+        _make(path.resolve(), coverage)
     with private_files(), _connect(path, read_only=False) as connection:
         try:
             with in_words(path):
@@ -219,12 +220,16 @@ def _make(path: Path, coverage: Coverage) -> None:
     changes = path.with_name(f"{path.name}.wal")
     if changes.exists():
         raise StoreError(f"{changes}: the log of changes of a store that is gone; {WAY_OUT}, or move it away")
-    with private_files(), in_words(path), working_folder(path.parent, f".{path.name}.draft-") as folder:
+    with private_files(), in_words(path), working_folder(path.parent, _draft_prefix(path)) as folder:
         with connect(str(folder / path.name)) as connection:
             _create(connection, coverage)
             connection.execute("CHECKPOINT")  # into the file itself, which alone is put in place
         flush(folder / path.name)
         _put_in_place(folder / path.name, path)
+
+
+def _draft_prefix(path: Path) -> str:
+    return f".{path.name}.draft-"
 
 
 def _put_in_place(draft: Path, path: Path) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 @contextmanager
 def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
     """Make a folder that only this user can enter (mode 0700), and remove it at the end."""
-    _remove_abandoned(parent, prefix)
+    remove_abandoned(parent, prefix)
     folder, lock = _make(parent, prefix)
     try:
         yield folder
@@ -38,7 +38,7 @@ def _make(parent: Path, prefix: str) -> tuple[Path, int]:
             os.close(lock)
 
 
-def _remove_abandoned(parent: Path, prefix: str) -> None:
+def remove_abandoned(parent: Path, prefix: str) -> None:
     """Remove what killed processes of this user left behind; what others work in, or own, stays."""
     for folder in parent.glob(f"{glob.escape(prefix)}????????"):  # so mkdtemp names them
         with suppress(OSError):

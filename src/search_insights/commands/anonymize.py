@@ -3,6 +3,7 @@ says that it is there and changes nothing."""
 
 import argparse
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,17 +15,25 @@ from search_insights.weeks import Week, parse_day, week_of, weeks_between
 
 if TYPE_CHECKING:
     from search_insights.anonymization import WeekDone
+    from search_insights.engine import OpenEngine
 
 HELP = "bound, count and noise weeks of a log, and commit them to the store"
 EXAMPLE = (
     "search-insights anonymize log/*.parquet --store releases.db --week 2021-03-08\n"
-    "search-insights anonymize log.csv --store releases.db --from 2021-01-04 --to 2021-05-31 --column user_id=uid"
+    "search-insights anonymize log.csv --store releases.db --from 2021-01-04 --to 2021-05-31 --column user_id=uid\n"
+    "search-insights anonymize s3a://logs/2021/*.parquet --store releases.db --week 2021-03-08 \\\n"
+    "    --engine spark --master spark://host:7077"
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser.add_argument("log", metavar="LOG", nargs="+", help="Parquet or CSV files, folders of them, or globs")
+    parser.add_argument(
+        "log",
+        metavar="LOG",
+        nargs="+",
+        help="Parquet or CSV files, folders of them, or globs; on Spark, Parquet wherever it reads, or table:NAME",
+    )
     parser.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store; made if it is not there")
     parser.add_argument(
         "--week", metavar="DAY", action="append", default=[], help="the first day of a week; repeatable"
@@ -42,6 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--code-level", metavar="LEVEL", help="the level of all bare region codes, where levels share codes"
     )
+    group.add_argument(
+        "--model", metavar="FILE", help="the classifier of a log with queries and no category (default: the packaged)"
+    )
+    group.add_argument("--model-changed", action="store_true", help="earlier weeks were classified by another model")
     group = parser.add_argument_group("what may be wrong with the log")
     group.add_argument(
         "--allow-missing-day", metavar="DAY", action="append", default=[], help="a day that may have no event"
@@ -50,14 +63,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-left-out", metavar="SHARE", type=float, default=0.05, help="of rows that cannot be used (default: 0.05)"
     )
     group.add_argument("--other-weeks", action="store_true", help="the files may hold weeks that are not asked for")
-    parser.add_argument("--memory", metavar="SIZE", help="for a day's work; the rest goes to disk (default: 2GB)")
+    group = parser.add_argument_group("where to count")
+    group.add_argument(
+        "--engine", choices=("duckdb", "spark"), default="duckdb", help="on this machine, or on Spark (default: duckdb)"
+    )
+    group.add_argument("--memory", metavar="SIZE", help="DuckDB's, for a day; the rest goes to disk (default: 2GB)")
+    group.add_argument("--master", metavar="URL", help="Spark's: local[*] (the default), spark://host:7077, yarn, k8s")
+    group.add_argument("--remote", metavar="URL", help="a Spark Connect server, such as sc://host:15002")
+    group.add_argument(
+        "--conf", metavar="KEY=VALUE", action="append", default=[], help="a setting of Spark; repeatable"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Anonymize the weeks, and tell the operator how it went."""
     from search_insights.anonymization import anonymize
     from search_insights.counting import Tolerance
-    from search_insights.duckdb_engine import DEFAULT_MEMORY
     from search_insights.log import LogSource, parse_columns
 
     coverage = coverage_of(args)
@@ -77,7 +98,8 @@ def run(args: argparse.Namespace) -> int:
             weeks,
             coverage,
             tolerance=tolerance,
-            memory=args.memory or DEFAULT_MEMORY,
+            open_engine=_engine(args),
+            model_changed=args.model_changed,
             progress=steps.show,
             report=lambda week: _report(week, args.store, steps),
         )
@@ -87,6 +109,26 @@ def run(args: argparse.Namespace) -> int:
             "is both was read as the finer one. Write place_ids such as geoId/06075, or use --code-level"
         )
     return 0
+
+
+def _engine(args: argparse.Namespace) -> "OpenEngine":
+    """Choose the engine, and refuse options of the other."""
+    from search_insights.classifier import PACKAGED_MODEL
+    from search_insights.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
+    from search_insights.spark_engine import open_spark_engine
+    from search_insights.spark_session import Cluster, parse_settings
+
+    model = args.model or PACKAGED_MODEL
+    if args.engine == "duckdb":
+        if args.master or args.remote or args.conf:
+            raise UsageError("--master, --remote and --conf are for Spark: add --engine spark")
+        return partial(open_duckdb_engine, memory=args.memory or DEFAULT_MEMORY, model=model)
+    if args.memory:
+        raise UsageError("--memory is for DuckDB; for Spark use --conf spark.driver.memory=4g or spark.executor.memory")
+    if args.master and args.remote:
+        raise UsageError("give --master, to start Spark, or --remote, to join one that runs; not both")
+    cluster = Cluster(args.master or Cluster().master, args.remote, parse_settings(args.conf))
+    return partial(open_spark_engine, cluster=cluster, model=model)
 
 
 def _report(done: "WeekDone", store: Path, steps: Steps) -> None:

@@ -11,7 +11,7 @@ from search_insights.console import Steps, out, out_json, table
 from search_insights.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
-    from search_insights.audit import Audit
+    from search_insights.audit import Audit, AuditedCase
 
 HELP = "try to break the promise by experiment"
 EXAMPLE = "search-insights audit\nsearch-insights audit --draws 1000000 --json"
@@ -41,6 +41,12 @@ def run(args: argparse.Namespace) -> int:
     return 0 if found.holds else CheckFailed.exit_code
 
 
+def _verdict(case: "AuditedCase") -> str:
+    if not case.as_accounted:
+        return "BROKEN: other counts change than are accounted for"
+    return "BROKEN: reached more than is allowed" if case.broken else "kept"
+
+
 def _print(found: "Audit") -> None:
     rows = [
         (
@@ -49,13 +55,20 @@ def _print(found: "Audit") -> None:
             f"{case.draws:,}",
             f"{case.epsilon_lower:.3f}",
             f"{case.epsilon_upper:.3f}",
-            f"{case.epsilon_lower / case.epsilon_upper:.1%}" + (" BROKEN" if case.broken else ""),
+            f"{case.epsilon_lower / case.epsilon_upper:.1%}" if case.epsilon_upper else "-",
+            _verdict(case),
         )
         for case in found.cases
     ]
-    header = ("case", "cells changed", "draws", "epsilon reached", "epsilon allowed", "share")
+    header = ("case", "cells changed", "draws", "epsilon reached", "epsilon allowed", "share", "bounds X1-X4")
     out(table(header, rows, right=range(1, 6)))
-    out(f"\nReached with {found.cases[0].confidence:.1%} confidence in each case.\n")
+    wrong = 1000 * (1 - found.cases[0].confidence)
+    confidence = f"{found.cases[0].confidence:.1%}"
+    out(f"\nReached with {confidence} confidence in each case: of 1000 audits of a case that is as it should")
+    out(f"be, at most {wrong:.0f} may reach more than is allowed.")
+    if found.without_region:
+        out(f"Not attacked, because no region of the geography is in it: {', '.join(found.without_region)}.")
+    out("")
     findings = [("yes" if finding.holds else "NO", finding.name, finding.seen) for finding in found.store]
     out(table(("holds", "in the store", "seen"), findings))
     out("\nThe promise was not broken." if found.holds else "\nThe promise was broken.")

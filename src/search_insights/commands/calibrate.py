@@ -80,10 +80,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write(path: Path, spec: Spec) -> None:
-    """Write the spec, whole or not at all."""
+    """Write the spec, whole or not at all, and never over another."""
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(spec_toml(spec))
+    except FileExistsError:
+        raise UsageError(f"--out {path}: exists already") from None
     except OSError as error:
         path.unlink(missing_ok=True)
         raise UsageError(f"--out {path}: cannot write the spec ({error.strerror})") from None

@@ -59,6 +59,10 @@ def run(args: argparse.Namespace) -> int:
     for entry in entries:
         if entry.missing_days:
             out(f"week {entry.week}: declared to have no events on {entry.missing_days.replace(' ', ', ')}")
+    for model in dict.fromkeys(e.classifier for e in entries if e.classifier):
+        named = [e.week.isoformat() for e in entries if e.classifier == model]
+        span = named[0] if len(named) == 1 else f"{named[0]} to {named[-1]} ({len(named)} weeks)"
+        out(f"queries classified by model {model[:12]}: {span}")
     delta = f"{spec.promise.delta:g}"
     out(f"\nNot promised: a user active on all {days} days has epsilon {all_days:.2f} at delta {delta}.")
     if args.verify:

@@ -1,6 +1,7 @@
 """Write a search log of a simulated population, one Parquet file a day. The same options give the same log."""
 
 import argparse
+import tempfile
 from pathlib import Path
 
 from search_insights.commands.options import add_coverage, coverage_of
@@ -42,23 +43,27 @@ def run(args: argparse.Namespace) -> int:
     from search_insights.weeks import parse_day
 
     coverage = coverage_of(args)
-    log = simulate(
-        args.out,
-        coverage,
-        parse_day(args.first_week, "--from"),
-        args.weeks,
-        args.events_per_week,
-        args.seed,
-        users=args.users,
-        peak_share=PEAK_SHARE if args.peak_share is None else args.peak_share,
-        queries=args.queries,
-        truth=args.truth,
-        progress=note,
-    )
-    out(f"{log.folder}: {log.files} days, {log.events:,} events, {log.bytes / 1e6:,.1f} MB")
-    if log.truth is not None:
-        if not args.queries:  # queries have no category yet, so they cannot be counted
+    with tempfile.TemporaryDirectory(prefix="search-insights-") as folder:
+        # The truth of queries is counted by the categories they were made from: no classifier has a part in it.
+        named = Path(folder) if args.queries and args.truth else None
+        log = simulate(
+            args.out,
+            coverage,
+            parse_day(args.first_week, "--from"),
+            args.weeks,
+            args.events_per_week,
+            args.seed,
+            users=args.users,
+            peak_share=PEAK_SHARE if args.peak_share is None else args.peak_share,
+            queries=args.queries,
+            truth=args.truth,
+            named=named,
+            progress=note,
+        )
+        out(f"{log.folder}: {log.files} days, {log.events:,} events, {log.bytes / 1e6:,.1f} MB")
+        if log.truth is not None:
             with Steps() as steps:
-                add_exact_counts(log.truth, args.out, log.weeks, coverage, steps.show)
+                add_exact_counts(log.truth, named or args.out, log.weeks, coverage, steps.show)
+    if log.truth is not None:
         out(f"{log.truth}: the truth; private, for evaluation only: never publish this file")
     return 0

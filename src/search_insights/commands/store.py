@@ -1,6 +1,8 @@
 """Back a store up, and put a backup back. The store is the only state: everything else can be made again."""
 
 import argparse
+from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 from search_insights.console import note, out
@@ -15,11 +17,25 @@ EXAMPLE = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the two jobs and their options."""
     jobs = parser.add_subparsers(title="jobs", metavar="JOB", required=True, parser_class=type(parser))
-    backup = jobs.add_parser("backup", help="copy a store to a new file and verify the copy", allow_abbrev=False)
+    backup, restore = (
+        jobs.add_parser(
+            name,
+            help=words,
+            description=words.capitalize() + ".",
+            epilog=f"example:\n  {example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        for name, words, example in zip(
+            ("backup", "restore"),
+            ("copy a store to a new file and verify the copy", "put a backup in the place of a store"),
+            EXAMPLE.splitlines(),
+            strict=True,
+        )
+    )
     backup.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store")
     backup.add_argument("--out", metavar="FILE", type=Path, required=True, help="the backup, a new file")
     backup.set_defaults(job=_backup)
-    restore = jobs.add_parser("restore", help="put a backup in the place of a store", allow_abbrev=False)
     restore.add_argument("backup", metavar="BACKUP", type=Path, help="a file that 'store backup' made")
     restore.add_argument("--store", metavar="FILE", type=Path, required=True, help="where to; its journal is kept")
     restore.add_argument(
@@ -43,7 +59,7 @@ def _backup(args: argparse.Namespace) -> int:
     from search_insights.backup import back_up
 
     weeks = back_up(args.store, args.out)
-    out(f"{args.out}: {len(weeks)} weeks, {weeks[0]} to {weeks[-1]}, copied and verified")
+    out(f"{args.out}: {_span(weeks)}, copied and verified")
     return 0
 
 
@@ -51,11 +67,14 @@ def _restore(args: argparse.Namespace) -> int:
     from search_insights.backup import restore
 
     restored = restore(args.backup, args.store, dataset=args.dataset, replace=args.replace)
-    weeks = restored.weeks
-    out(f"{args.store}: {len(weeks)} weeks, {weeks[0]} to {weeks[-1]}, restored and verified")
+    out(f"{args.store}: {_span(restored.weeks)}, restored and verified")
     if restored.lost:
         note(
             f"committed after this backup, and so neither in the store nor to be noised again: "
             f"{', '.join(str(week) for week in restored.lost)}. A newer backup may hold them"
         )
     return 0
+
+
+def _span(weeks: Sequence[date]) -> str:
+    return f"{len(weeks)} weeks, {weeks[0]} to {weeks[-1]}" if len(weeks) > 1 else f"1 week, {weeks[0]}"

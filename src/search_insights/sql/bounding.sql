@@ -14,11 +14,14 @@
 --   X4      every classed_lot of a user is of one size class: that of the user's least lot
 --   X3      is kept where regions become cells: an unreported region has none
 --
+-- Written in what all engines speak alike (DuckDB, Spark): a statement ends at a semicolon, and a user's draws are a
+-- function of the user's events, so that a task that runs twice draws the same.
+--
 -- It relies on: events are of one day and have a user (bounding.py); the class in a lot is that of its region
 -- (region_names.py); a region lies in one region of each level above it (geography.py).
 
 -- For each topic, one event drawn from those of each size class.
-CREATE OR REPLACE TEMP TABLE topic_draws AS
+CREATE OR REPLACE TEMP VIEW topic_draws AS
 SELECT user_id, category, (lot >> 20) & 15 AS class, min(lot) AS lot
 FROM events
 WHERE category > 0
@@ -26,7 +29,7 @@ GROUP BY user_id, category, class;
 
 -- X4: a user's size class is that of the user's least lot, which is a topic's if any topic's event has a class.
 -- Topics come first because they are rare: a class drawn from all searches would drop more of what the release is about.
-CREATE OR REPLACE TEMP TABLE chosen AS
+CREATE OR REPLACE TEMP VIEW chosen AS
 SELECT user_id, (min(lot) >> 20) & 15 AS class
 FROM topic_draws
 WHERE class > 0
@@ -38,7 +41,7 @@ SELECT
     user_id,
     0 AS category,
     min(lot) AS open_lot,
-    CASE WHEN (min(lot) >> 20) & 15 > 0 THEN min(lot) END AS classed_lot
+    CASE WHEN ((min(lot) >> 20) & 15) > 0 THEN min(lot) END AS classed_lot
 FROM events
 GROUP BY user_id
 UNION ALL

@@ -1,0 +1,52 @@
+"""Which rows of a week's log were not used, and why: one set of questions, whichever engine answers them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from search_insights.engine import LeftOut
+from search_insights.quoting import literal
+
+# Runs a query over the views `log`, `log_files` (the same with the file of each row) and `names`.
+Ask = Callable[[str], Sequence[Sequence[Any]]]
+
+
+def find_left_out(ask: Ask, of_week: str, of_asked: str, used: int, has_files: bool = True) -> LeftOut:
+    """Look only as closely as needed: where all rows of all files were used, nothing was left out.
+
+    A file that holds events of the week should hold little else than what was asked for. A table, which has no files,
+    may hold years.
+    """
+    if used == _number(ask, "SELECT count(*) FROM log"):
+        return LeftOut(rows=used)
+    no_time = "SELECT count(*) FROM log WHERE timestamp IS NULL"
+    if not has_files:
+        rows, outside = _number(ask, f"SELECT count(*) FROM log WHERE {of_week}"), _number(ask, no_time)
+        return _with_reasons(ask, of_week, used, rows, outside)
+    files = [row[0] for row in ask(f"SELECT DISTINCT file FROM log_files WHERE {of_week}")]
+    if not files:
+        outside = _number(ask, no_time)
+        return LeftOut(rows=outside, outside=outside)
+    in_files = f"file IN ({', '.join(literal(file) for file in files)})"
+    rows = _number(ask, f"SELECT count(*) FROM log_files WHERE {in_files} AND {of_week}")
+    outside = _number(ask, f"SELECT count(*) FROM log_files WHERE {in_files}") - _number(
+        ask, f"SELECT count(*) FROM log_files WHERE {in_files} AND {of_asked}"
+    )
+    return _with_reasons(ask, of_week, used, rows, outside)
+
+
+def _with_reasons(ask: Ask, of_week: str, used: int, rows: int, outside: int) -> LeftOut:
+    no_user, no_region, unknown = _reasons(ask, of_week) if used < rows else (0, 0, 0)
+    return LeftOut(rows + outside, no_user, no_region, unknown, outside)
+
+
+def _reasons(ask: Ask, condition: str) -> tuple[int, int, int]:
+    (row,) = ask(f"""
+        SELECT count(*) FILTER (WHERE user_id IS NULL),
+               count(*) FILTER (WHERE user_id IS NOT NULL AND region IS NULL),
+               count(*) FILTER (WHERE user_id IS NOT NULL AND region IS NOT NULL AND name IS NULL)
+        FROM log LEFT JOIN names ON names.name = log.region WHERE {condition}""")
+    return row[0], row[1], row[2]
+
+
+def _number(ask: Ask, sql: str) -> int:
+    return int(ask(sql)[0][0])

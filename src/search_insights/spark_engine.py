@@ -1,0 +1,158 @@
+"""The engine for more than one machine: Apache Spark, a day at a time, with the bounding of sql/bounding.sql.
+
+Only sums leave it. A task that is tried again, or that runs twice because it was slow, cannot change a choice, because
+a lot is a function of the event; nor count twice, because Spark takes each task's result once. For the latter, nothing
+here is counted on the side (accumulators, observed metrics), where tries add up.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from search_insights.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
+from search_insights.classifier import PACKAGED_MODEL, Classifier, load_classifier_for
+from search_insights.engine import Contributions, LeftOut
+from search_insights.left_out import find_left_out
+from search_insights.log import LogSource
+from search_insights.region_names import RegionNames
+from search_insights.spark_log import SparkLog, open_spark_log, unreadable
+from search_insights.spark_session import Cluster, open_session, spark_errors
+from search_insights.spec import Spec
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
+    from pyspark.sql import DataFrame, SparkSession
+
+# Summed by cell on the cluster, open levels apart from classed ones, so that what comes to the driver is no more than
+# regions times categories, however large the log is.
+_CELL_SUMS = f"""
+    SELECT category, coalesce(open_region, -1) AS open_region, coalesce(classed_region, -1) AS classed_region,
+           sum(user_days) AS user_days
+    FROM ({sums_query()}) GROUP BY GROUPING SETS ((category, open_region), (category, classed_region))"""
+
+
+@contextmanager
+def open_spark_engine(
+    source: LogSource,
+    spec: Spec,
+    names: RegionNames,
+    cluster: Cluster | None = None,
+    model: str | Path = PACKAGED_MODEL,
+) -> Iterator["SparkEngine"]:
+    """Start Spark or join it, and open a log for counting."""
+    with open_session(cluster or Cluster()) as session:
+        yield spark_engine(session, source, spec, names, model)
+
+
+def spark_engine(
+    session: "SparkSession", source: LogSource, spec: Spec, names: RegionNames, model: str | Path = PACKAGED_MODEL
+) -> "SparkEngine":
+    """Open a log for counting in a session, which gets the views `log` and `names`.
+
+    If the log has queries in place of categories, the model names them, where the log is.
+    """
+    log = open_spark_log(session, source, spec.time_zone)
+    register_names(session, names)
+    return SparkEngine(session, log, spec, load_classifier_for(spec, model) if log.queries else None)
+
+
+def register_names(session: "SparkSession", names: RegionNames) -> None:
+    """Make the table that turns a region's name in the log into the fixed part of its lots."""
+    import pyarrow
+
+    table = pyarrow.table({"name": list(names.names), "ticket": names.tickets})
+    session.createDataFrame(table).createOrReplaceTempView("names")
+
+
+def _random(key: int, mask: int) -> str:
+    return f"(xxhash64(user_id, timestamp, CAST({key} AS BIGINT)) & CAST({mask} AS BIGINT))"
+
+
+@dataclass(frozen=True)
+class SparkEngine:
+    """A log, open as the view `log` of a session."""
+
+    session: "SparkSession"
+    log: SparkLog
+    spec: Spec
+    model: Classifier | None = None
+
+    name = "spark"
+
+    @property
+    def classifier(self) -> str:
+        """The fingerprint of the model that names queries; empty if the log has categories."""
+        return self.model.fingerprint if self.model else ""
+
+    @property
+    def naive_zone(self) -> str:
+        """The zone that times without one are read in; empty if they carry their own."""
+        return self.log.naive_zone
+
+    def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
+        """Bound the events of a day and add up the contributions."""
+        with self._quietly():
+            of_day = self.log.between(begin, end)
+            if self.model:
+                texts = self.session.sql(f"SELECT DISTINCT query FROM log WHERE {of_day} AND query IS NOT NULL")
+                named = texts.mapInArrow(_namer(self.model), "query STRING, category SMALLINT")
+                named.createOrReplaceTempView("topics")
+            events = self.session.sql(events_query(self.spec, day, of_day, _random, queries=self.model is not None))
+            events.createOrReplaceTempView("events")
+            for statement in bounding_statements():
+                self.session.sql(statement)
+            sums = _columns(self.session.sql(_CELL_SUMS))
+        ((used, unknown),) = self._ask(
+            f"SELECT count(*), count(*) FILTER (WHERE category = {UNKNOWN_CATEGORY}) FROM events"
+        )
+        return Contributions(
+            events=used,
+            unknown_category=unknown,
+            categories=sums["category"],
+            open_regions=sums["open_region"],
+            classed_regions=sums["classed_region"],
+            user_days=sums["user_days"],
+        )
+
+    def left_out(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> LeftOut:
+        """Ask Spark what was not used."""
+        has_files = bool(self.log.files)
+        return find_left_out(self._ask, self.log.between(begin, end), self.log.between(*asked), used, has_files)
+
+    def _ask(self, sql: str) -> list[tuple[Any, ...]]:
+        with self._quietly():
+            return [tuple(row) for row in self.session.sql(sql).collect()]
+
+    @contextmanager
+    def _quietly(self) -> Iterator[None]:
+        """Keep Spark's errors here, because they quote values of the log; say what is wrong in other words."""
+        try:
+            yield
+        except spark_errors() as error:
+            raise unreadable(self.session, self.log, error) from None
+
+
+def _namer(model: Classifier) -> "Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]":
+    """Make what names texts on the cluster: those that have a topic, with its number. It sees nothing but texts."""
+
+    def name(batches: "Iterator[RecordBatch]") -> "Iterator[RecordBatch]":
+        import numpy as np
+        import pyarrow
+
+        for batch in batches:
+            texts = batch.column(0)
+            numbers = model.classify(texts.to_pylist())
+            some = np.flatnonzero(numbers)
+            yield pyarrow.record_batch(
+                [texts.take(pyarrow.array(some)), pyarrow.array(numbers[some].astype(np.int16))], ["query", "category"]
+            )
+
+    return name
+
+
+def _columns(frame: "DataFrame") -> dict[str, Any]:
+    table = frame.toArrow()
+    return {name: table.column(name).to_numpy() for name in table.column_names}

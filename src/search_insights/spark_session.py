@@ -1,0 +1,232 @@
+"""Starting Spark as this program uses it, or joining one that runs: quiet, private, and the same everywhere.
+
+Spark's own log, errors and pages quote values of the search log. So its log is off, its errors are told in other words
+(`spark_errors`), its pages are not served, and what it writes on this machine goes to a folder that only this user can
+enter and that is removed at the end. What a cluster's machines write while they work is theirs to protect.
+"""
+
+import logging
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from search_insights.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_INSTALL = "pip install 'search-insights[spark]'"
+_OLDEST_JAVA = 17  # that Spark 4 runs on
+
+# Whatever a cluster's own defaults are: names and quotes mean what they mean in DuckDB, no file is passed over in
+# silence, and a folder's name such as day=01 is text.
+_SESSION_SETTINGS = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "true",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.groupByAliases": "true",
+    "spark.sql.legacy.consecutiveStringLiterals.enabled": "false",
+    "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Where Spark runs: started here for a master (`local[*]`, `spark://...`), or a Spark Connect server."""
+
+    master: str = "local[*]"
+    remote: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
+    """Read `--conf spark.executor.memory=8g` options."""
+    settings: dict[str, str] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.startswith("spark."):
+            raise UsageError(f"--conf {pair}: expected KEY=VALUE with a setting of Spark such as spark.executor.memory")
+        settings[key] = value
+    return settings
+
+
+@contextmanager
+def open_session(cluster: Cluster) -> Iterator["SparkSession"]:
+    """Start Spark or join it; at the end, leave it, and remove what it left here."""
+    _require_pyspark()
+    _hush_python()
+    if cluster.remote is not None:
+        with _joined(cluster, cluster.remote) as session:
+            yield _settled(session)
+        return
+    require_java()
+    folder = tempfile.mkdtemp(prefix="search-insights-spark-")  # made with mode 0700
+    try:
+        with _started(cluster, folder) as session:
+            yield _settled(session)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def private_session(session: "SparkSession") -> "SparkSession":
+    """Give a session with settings and views of its own, so that those of the given one stay as they are."""
+    return _settled(session.newSession())
+
+
+def _settled(session: "SparkSession") -> "SparkSession":
+    for key, value in _SESSION_SETTINGS.items():
+        if session.conf.get(key) != value:  # some are so old that Spark warns of setting them
+            session.conf.set(key, value)
+    return session
+
+
+def spark_errors() -> tuple[type[Exception], ...]:
+    """List what Spark may raise. The texts quote values of the log: none is ever passed on."""
+    from grpc import RpcError
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    return (PySparkException, Py4JError, RpcError)
+
+
+def condition_of(error: Exception) -> str:
+    """Name the kind of an error in Spark's own words, which hold no value."""
+    condition = getattr(error, "getCondition", lambda: None)()
+    return str(condition or type(error).__name__)
+
+
+def _require_pyspark() -> None:
+    try:
+        import pyspark
+    except ImportError:
+        raise InputError(f"--engine spark: PySpark is not installed; {_INSTALL}") from None
+    if int(pyspark.__version__.split(".")[0]) < 4:  # SQL before it has no >>
+        raise InputError(f"--engine spark: needs PySpark 4, this is {pyspark.__version__}; {_INSTALL}")
+
+
+def require_java() -> None:
+    """Refuse to go on without a Java that can run Spark."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    needs = f"Spark needs Java {_OLDEST_JAVA} or newer"
+    hint = "install one (Debian: apt-get install default-jre-headless) and set JAVA_HOME, or use --remote"
+    if java is None:
+        raise InputError(f"--engine spark: no Java found; {needs}: {hint}")
+    try:
+        shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr  # noqa: S603
+    except (OSError, subprocess.CalledProcessError):
+        raise InputError(f"--engine spark: {java} does not run; {needs}: {hint}") from None
+    version = re.search(r'version "(?:1\.)?(\d+)', shown)
+    if version and int(version[1]) < _OLDEST_JAVA:
+        raise InputError(f"--engine spark: {java} is Java {version[1]}; {needs}: {hint}")
+
+
+def _hush_python() -> None:
+    """Keep PySpark from writing the errors that it raises to standard error, too; and its words about pandas."""
+    from pyspark.logger import PySparkLogger
+
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")  # which is not used here
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging"):
+        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+@contextmanager
+def _started(cluster: Cluster, folder: str) -> Iterator["SparkSession"]:
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    if SparkContext._active_spark_context is not None:
+        raise InputError(
+            "Spark runs in this process already: open its log with spark_engine(private_session(...), ...)"
+        )
+    settings = {
+        "spark.app.name": "search-insights",
+        "spark.eventLog.enabled": "false",
+        "spark.local.dir": folder,
+        "spark.ui.enabled": "false",
+        **(_for_one_machine(folder) if cluster.master.startswith("local") else {}),
+        **cluster.settings,
+        "spark.log.level": "OFF",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    conf = SparkConf().setMaster(cluster.master).setAll(list(settings.items()))
+    nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    try:
+        # One Java a process: it is started once, and ends with the process.
+        gateway = SparkContext._gateway or launch_gateway(conf, nowhere)  # type: ignore[no-untyped-call]
+        context = SparkContext(conf=conf, gateway=gateway)
+        session = SparkSession(context)
+    except spark_errors() as error:
+        raise InputError(
+            f"--master {cluster.master}: Spark does not start ({condition_of(error)}); expected a master such as "
+            "local[*] or spark://host:7077 that can be reached, and settings that it knows"
+        ) from None
+    try:
+        yield session
+    finally:
+        context.stop()
+
+
+def _for_one_machine(folder: str) -> dict[str, str]:
+    """Choose what a cluster chooses for itself. Spark's 200 parts are too many here: a few for each core will do."""
+    return {
+        "spark.driver.memory": "2g",
+        "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),
+        "spark.sql.warehouse.dir": str(Path(folder, "warehouse")),
+    }
+
+
+@contextmanager
+def _joined(cluster: Cluster, remote: str) -> Iterator["SparkSession"]:
+    from pyspark.sql import SparkSession
+
+    _require_answer(remote)
+    try:
+        # Not getOrCreate: it could give a session that somebody else in this process has opened elsewhere.
+        session = SparkSession.builder.remote(remote).create()
+        session.range(1).count()
+    except spark_errors() as error:
+        raise InputError(
+            f"--remote {remote}: no answer from a Spark Connect server there ({condition_of(error)})"
+        ) from None
+    try:
+        session.clearProgressHandlers()
+        _set(session, cluster.settings)
+        yield session
+    finally:
+        session.stop()
+
+
+def _set(session: "SparkSession", settings: Mapping[str, str]) -> None:
+    for key, value in settings.items():
+        try:
+            session.conf.set(key, value)
+        except spark_errors() as error:
+            raise UsageError(f"--conf {key}: the server does not let it be set ({condition_of(error)})") from None
+
+
+def _require_answer(remote: str) -> None:
+    """Refuse an address where nobody listens: PySpark would try for ten minutes."""
+    address = urlsplit(remote)
+    if address.scheme != "sc" or not address.hostname:
+        raise UsageError(f"--remote {remote}: expected the address of a Spark Connect server such as sc://host:15002")
+    try:
+        socket.create_connection((address.hostname, address.port or 15002), timeout=10).close()
+    except (OSError, ValueError):
+        raise InputError(f"--remote {remote}: nobody listens there; is the Spark Connect server running?") from None

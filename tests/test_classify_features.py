@@ -1,0 +1,73 @@
+"""Promises about how texts become features: nothing crashes, and a text is judged by itself alone."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from search_insights.classifier import Classifier, load_classifier
+from search_insights.classify_features import MOST_CHARACTERS, normalise, split, word_hashes
+
+# Anything that Python takes for text: lone surrogates, NUL, line ends, right-to-left, emoji, and words that matter.
+PIECES = st.sampled_from(
+    ["covid", "vaccine", "Vaccine\n", " near me", "'", "\u2019", "\x00", "\ud800", "шот", "لقاح", "💉", "ẞ", "İ"]
+)
+TEXTS = st.text(max_size=60) | st.lists(PIECES | st.text(st.characters(), max_size=5), max_size=12).map("".join)
+
+
+@pytest.fixture(scope="module")
+def packaged() -> Classifier:
+    """The packaged model."""
+    return load_classifier()
+
+
+@given(st.lists(TEXTS, max_size=30))
+def test_any_text_is_classified_or_none(texts: list[str]) -> None:
+    """Unicode, emoji, empty, right-to-left, NUL, line ends and lone surrogates never crash the classifier."""
+    named = load_classifier().classify(texts)
+    assert named.shape == (len(texts),)
+    assert set(named.tolist()) <= {0, 1, 2, 3}
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=20), st.randoms(use_true_random=False))
+def test_an_answer_depends_on_its_text_alone(texts: list[str], rng: object) -> None:
+    """Whatever else is classified with it and in which order, a text gets the same category."""
+    model = load_classifier()
+    together = model.classify(texts)
+    alone = np.concatenate([model.classify([text]) for text in texts])
+    assert together.tolist() == alone.tolist()
+    assert model.classify(texts[::-1]).tolist() == alone.tolist()[::-1]
+
+
+def test_long_and_missing_texts_are_classified(packaged: Classifier) -> None:
+    """10 kB of text, nothing at all and no text are classified like any other."""
+    long = "covid vaccine near me " * 500
+    assert packaged.classify([long, "", None, long[: MOST_CHARACTERS // 22 * 22]]).tolist() == [1, 0, 0, 1]
+
+
+def test_what_lies_beyond_the_limit_is_not_read_also_next_to_short_texts(packaged: Classifier) -> None:
+    """A text is cut at the same letter whatever the length of its neighbours."""
+    late = "x" * MOST_CHARACTERS + " covid vaccine near me"
+    assert packaged.classify([late]).tolist() == packaged.classify([late, *["a"] * 10_000]).tolist()[:1] == [0]
+
+
+def test_batches_do_not_matter(packaged: Classifier) -> None:
+    """More texts than fit into one batch get the answers they get one by one."""
+    texts = ["covid vaccine near me", "weather", "is the covid vaccine safe"] * 7000
+    assert packaged.classify(texts).tolist() == [1, 0, 2] * 7000
+
+
+@given(st.lists(st.text("abcdefghij", min_size=1, max_size=12), min_size=1, max_size=20))
+def test_a_word_has_one_hash_wherever_it_stands(words: list[str]) -> None:
+    """The hash of a word is the same at any place in any text."""
+    found = split(normalise([" ".join(words)]))
+    assert found.hash.tolist() == word_hashes(words).tolist()
+    assert len(set(found.hash.tolist())) == len(set(words))
+
+
+def test_case_apostrophes_and_punctuation_do_not_matter(packaged: Classifier) -> None:
+    """People type in any case and with any marks."""
+    typed = ["COVID Vaccine near me!!", "covid-vaccine: near me", "Covid vaccine, near me?", "covid  vaccine near me"]
+    assert packaged.classify(typed).tolist() == [1, 1, 1, 1]
+    scores = packaged.scores(["i'm vaccinated", "im vaccinated", "i\u2019m vaccinated"])
+    assert (scores == scores[:, :1]).all()

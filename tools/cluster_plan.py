@@ -1,0 +1,73 @@
+"""Plan the counting of a national log from the recorded measurements: cores, memory, shuffle, money.
+
+.venv/bin/python tools/cluster_plan.py [--events-a-day 10e9] [--hours 2] [--price 0.05]
+
+What a search costs is the slope between the smallest and the largest log measured on Spark, so that the cost of
+starting and planning, which does not grow, is left out. Prices and the share of time that cores are busy are assumed.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from search_insights.console import out, table
+
+RESULTS = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "growth.json"
+BUSY = 0.6  # the share of a cluster's core-hours that its tasks compute
+NODE_CORES, NODE_GBIT = 16, 12.5
+MEMORY_A_CORE_GB = 4
+
+
+def slope(runs: list[dict[str, Any]], quantity: str) -> float:
+    """Give the growth of a quantity for each event."""
+    first, last = min(runs, key=lambda r: int(r["events"])), max(runs, key=lambda r: int(r["events"]))
+    return float(last[quantity] - first[quantity]) / float(last["events"] - first["events"])
+
+
+def plan(runs: list[dict[str, Any]], events: float, hours: float, price: float) -> list[tuple[str, str, str]]:
+    """List what is needed for one day's searches, how much, and from what it follows."""
+    of = {engine: [run for run in runs if run["engine"] == engine] for engine in ("duckdb", "spark")}
+    cpu, shuffle = slope(of["spark"], "task_cpu_seconds"), slope(of["spark"], "shuffle_bytes")
+    read = slope(of["spark"], "input_bytes")
+    alone = slope(of["duckdb"], "cpu_seconds")
+    core_hours = events * cpu / 3600 / BUSY
+    cores = core_hours / hours
+    nodes = max(1.0, cores / NODE_CORES)
+    network = nodes * NODE_GBIT / 8 * 1e9
+    return [
+        ("CPU of tasks", f"{events * cpu / 3600:,.0f} core-hours", f"{1e6 * cpu:.2f} us a search"),
+        ("core-hours to pay", f"{core_hours:,.0f}", f"cores busy {BUSY:.0%} of the time"),
+        ("cores", f"{cores:,.0f}", f"to be done in {hours:g} hours"),
+        ("memory", f"{cores * MEMORY_A_CORE_GB:,.0f} GB", f"{MEMORY_A_CORE_GB} GB a core"),
+        ("read from storage", f"{events * read / 1e12:,.2f} TB", f"{read:.1f} bytes a search, all passes"),
+        ("shuffled", f"{events * shuffle / 1e12:,.2f} TB", f"{shuffle:.1f} bytes a search"),
+        (
+            "time on the network",
+            f"{(events * (shuffle + read)) / network / 60:,.1f} minutes",
+            f"{nodes:,.0f} nodes of {NODE_CORES} cores, {NODE_GBIT:g} Gbit/s each",
+        ),
+        ("money", f"${core_hours * price:,.2f} a day", f"${price:g} a core-hour"),
+        (
+            "the same on DuckDB",
+            f"{events * alone / 3600:,.0f} core-hours",
+            f"{1e6 * alone:.2f} us a search, one machine",
+        ),
+    ]
+
+
+def main() -> None:
+    """Print the plan."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--events-a-day", type=float, default=10e9)
+    parser.add_argument("--hours", type=float, default=2.0)
+    parser.add_argument(
+        "--price", type=float, default=0.05, help="of a core-hour with its memory, in dollars (assumed)"
+    )
+    args = parser.parse_args()
+    runs = json.loads(RESULTS.read_text(encoding="utf-8"))
+    out(table(("what", "how much", "from"), plan(runs, args.events_a_day, args.hours, args.price)))
+
+
+if __name__ == "__main__":
+    main()
