@@ -67,7 +67,7 @@ class Visit:
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.faults.append(f"page error: {error}"))
         self.page.on("request", self._request)
-        self.page.on("requestfailed", lambda request: self.faults.append(f"failed: {request.url}"))
+        self.page.on("requestfailed", self._failed)
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
@@ -77,6 +77,10 @@ class Visit:
         self.requests.append(request.url)
         if not request.url.startswith((self.address, "blob:", "data:")):
             self.faults.append(f"another host: {request.url}")
+
+    def _failed(self, request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # what is still on its way when the visitor leaves the page
+            self.faults.append(f"failed: {request.url}: {request.failure}")
 
     def open(self, query: str = "") -> Page:
         """Go to an address of the site and wait until it is shown."""
@@ -98,4 +102,4 @@ def visit(browser: Browser, address: str, **options: Any) -> Iterator[Visit]:
     with browser.new_context(**(settings | options)) as context:
         visitor = Visit(context.new_page(), address)
         yield visitor
-        assert visitor.faults == []
+        assert visitor.faults == [], visitor.faults
