@@ -21,7 +21,7 @@ from search_insights.geography import load_geography
 from search_insights.query_pool import make_pool
 from search_insights.spec_file import load_spec
 
-SIZES = (500, 2000)
+SIZES = (250, 500, 1000, 2000)
 
 
 def measure(texts_of_pool: int, subsets: int, tests: list[Path]) -> dict[str, object]:

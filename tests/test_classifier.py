@@ -87,12 +87,16 @@ def test_the_anchors_of_the_rubric_hold(packaged: Classifier, query: str, catego
 
 
 def test_ordinary_searches_are_about_none(packaged: Classifier) -> None:
-    """Of the simulator's ordinary texts with a gap filled at most 40 in 100,000 get a category."""
+    """Of the simulator's ordinary texts at most 1 in 500 gets a category.
+
+    1 in 30 of them is about flu shots, dog vaccination or covid tests, mostly in senseless words ("why is there dog
+    vaccination calculator"), so this is no estimate for real searches; the model card has one.
+    """
     from search_insights.simulate_queries import ordinary_texts
 
     texts = [text.replace("{place}", "san benito") for text in ordinary_texts()]
     assert len(texts) > 50_000
-    assert np.count_nonzero(packaged.classify(texts)) <= 40 * len(texts) / 100_000
+    assert np.count_nonzero(packaged.classify(texts)) <= len(texts) / 500
 
 
 # Models as files

@@ -74,20 +74,22 @@ def written(buffer: Buffer) -> Bytes:
 
 
 def texts_with_cue(buffer: Buffer, cues: npt.NDArray[np.uint32]) -> Numbers:
-    """Number the texts that have a cue; all, if there are no cues.
+    """Number the texts that have one of the cues, which are sorted; all, if there are no cues.
 
     A table of hashes nominates, the pieces themselves decide: a chance hit would depend on a text's neighbours.
     """
     if not cues.size:
         return np.arange(buffer.texts)
-    letters, glance, where = written(buffer), np.zeros(1 << _GLANCE_BITS, dtype=bool), []
+    letters, glance = written(buffer), np.zeros(1 << _GLANCE_BITS, dtype=bool)
     glance[_glance(cues)] = True
+    found = np.zeros(buffer.texts, dtype=bool)
     for offset in range(CUE_LETTERS):  # each way of cutting the bytes into fours
         pieces = letters[offset : offset + (letters.size - offset) // CUE_LETTERS * CUE_LETTERS].view("<u4")
         likely = np.flatnonzero(glance.take(_glance(pieces)))
-        where.append(likely[np.isin(pieces[likely], cues)] * CUE_LETTERS + offset)
-    # The first byte may be the end of the text before, so the second says which text it is.
-    return np.unique(np.searchsorted(buffer.ends, np.concatenate(where) + 1) - 1)
+        sure = likely[cues[np.minimum(np.searchsorted(cues, pieces[likely]), cues.size - 1)] == pieces[likely]]
+        # The first byte may be the end of the text before, so the second says which text it is.
+        found[np.searchsorted(buffer.ends, sure * CUE_LETTERS + offset + 1) - 1] = True
+    return np.flatnonzero(found)
 
 
 def _glance(pieces: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:

@@ -30,8 +30,8 @@ from search_insights.spec import Spec
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
 
-SURE = 0.7  # the calibrated confidence that a text of the pool needs
-POOL_WEIGHT = 0.25  # of a pool's text next to a labelled one
+SURE = 0.9  # the calibrated confidence that a text of the pool needs
+POOL_SHARE = 0.1  # what all kept texts of the pool weigh together, next to all labels
 NOISED_WEIGHT = 0.25  # of a text typed less carefully next to the text itself
 LEAST_TIMES = 3  # a word occurs in the labels before it is known
 
@@ -142,7 +142,8 @@ class _Learner:
         matrix = self.matrix(texts)
         used = np.unique(matrix.indices)  # few of all buckets
         model = _logistic_regression()(C=_STRENGTH, max_iter=_ITERATIONS, tol=1e-4)
-        model.fit(matrix[:, used], labels, weights)
+        with _one_thread():
+            model.fit(matrix[:, used], labels, weights)
         full = np.zeros((self.classes, 1 << BUCKET_BITS))
         rows = model.coef_ if len(model.classes_) > 2 else np.vstack([-model.coef_, model.coef_]) / 2
         first = model.intercept_ if len(model.classes_) > 2 else np.array([-1, 1]) * model.intercept_ / 2
@@ -162,6 +163,13 @@ def _logistic_regression() -> Any:
     except ImportError:
         raise InputError("training needs scikit-learn: pip install 'search-insights[train]'") from None
     return LogisticRegression
+
+
+def _one_thread() -> Any:
+    """Keep sums in one order, whatever the number of cores; for vectors of this size it is faster, too."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1)
 
 
 def _committee(learn: _Learner, texts: Sequence[str], labels: Labels) -> tuple[list[_Linear], float]:
@@ -211,7 +219,7 @@ def _with_noise(
     """Put labels and pool together, each text once as it is and once typed less carefully; give their weights."""
     rng = random.Random(seed)  # noqa: S311 - for training only
     clean = [*texts, *kept]
-    weights = np.concatenate([np.ones(len(texts)), np.full(len(kept), POOL_WEIGHT)])
+    weights = np.concatenate([np.ones(len(texts)), np.full(len(kept), POOL_SHARE * len(texts) / max(len(kept), 1))])
     typed = [noised(text, rng) for text in clean]
     given = np.concatenate([labels, named])
     return [*clean, *typed], np.concatenate([given, given]), np.concatenate([weights, NOISED_WEIGHT * weights])

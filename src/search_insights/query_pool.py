@@ -25,7 +25,7 @@ def make_pool(
 ) -> list[str]:
     """Make texts, each once, in no order; the same seed gives the same pool."""
     rng = random.Random(seed)  # noqa: S311 - a pool of made-up texts is no secret
-    names = sorted(set(places(geography)))
+    names = sorted(set(places(geography))) or ["town"]
     swaps = _swaps(classes, names)
     ordinary = ordinary_texts()
     pool: dict[str, None] = {}

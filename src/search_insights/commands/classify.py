@@ -28,6 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _describe_evaluate(jobs.add_parser("evaluate", help="score a model on labelled queries", allow_abbrev=False))
     _describe_train(jobs.add_parser("train", help="train a model from labels and a pool", allow_abbrev=False))
     _describe_pool(jobs.add_parser("pool", help="make a pool of unlabelled queries", allow_abbrev=False))
+    for job in jobs.choices.values():  # --debug may stand at the end, as with other commands
+        job.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
 
 def _describe_apply(parser: argparse.ArgumentParser) -> None:
