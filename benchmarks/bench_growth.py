@@ -45,7 +45,6 @@ class Measurement:
     date: str
     task_cpu_seconds: float | None = None
     shuffle_bytes: int | None = None
-    input_bytes: int | None = None
     spilled_bytes: int | None = None
 
 
@@ -93,14 +92,13 @@ def run(engine: str, log: Path, events: int, scratch: Path) -> Measurement:
 
 def tasks(history: Path) -> dict[str, Any]:
     """Add up what Spark's log of events says of its tasks."""
-    found: dict[str, Any] = {"task_cpu_seconds": 0.0, "shuffle_bytes": 0, "input_bytes": 0, "spilled_bytes": 0}
+    found: dict[str, Any] = {"task_cpu_seconds": 0.0, "shuffle_bytes": 0, "spilled_bytes": 0}
     for file in (path for path in history.rglob("*") if path.is_file()):
         for line in file.open(encoding="utf-8"):
             metrics = json.loads(line).get("Task Metrics") if '"SparkListenerTaskEnd"' in line else None
             if metrics:
                 found["task_cpu_seconds"] += metrics["Executor CPU Time"] / 1e9
                 found["shuffle_bytes"] += metrics["Shuffle Write Metrics"]["Shuffle Bytes Written"]
-                found["input_bytes"] += metrics["Input Metrics"]["Bytes Read"]
                 found["spilled_bytes"] += metrics["Disk Bytes Spilled"]
     return found | {"task_cpu_seconds": round(found["task_cpu_seconds"], 2)}
 

@@ -17,11 +17,14 @@ RESULTS = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "grow
 BUSY = 0.6  # the share of a cluster's core-hours that its tasks compute
 NODE_CORES, NODE_GBIT = 16, 12.5
 MEMORY_A_CORE_GB = 4
+PASSES = 4  # over the log at most: any search, topics twice, and the count of events
 
 
 def slope(runs: list[dict[str, Any]], quantity: str) -> float:
-    """Give the growth of a quantity for each event."""
+    """Give the growth of a quantity for each event; of one run only, the whole of it, which is more."""
     first, last = min(runs, key=lambda r: int(r["events"])), max(runs, key=lambda r: int(r["events"]))
+    if first is last:
+        return float(last[quantity]) / float(last["events"])
     return float(last[quantity] - first[quantity]) / float(last["events"] - first["events"])
 
 
@@ -29,7 +32,7 @@ def plan(runs: list[dict[str, Any]], events: float, hours: float, price: float) 
     """List what is needed for one day's searches, how much, and from what it follows."""
     of = {engine: [run for run in runs if run["engine"] == engine] for engine in ("duckdb", "spark")}
     cpu, shuffle = slope(of["spark"], "task_cpu_seconds"), slope(of["spark"], "shuffle_bytes")
-    read = slope(of["spark"], "input_bytes")
+    read = PASSES * slope(of["duckdb"], "log_bytes")
     alone = slope(of["duckdb"], "cpu_seconds")
     core_hours = events * cpu / 3600 / BUSY
     cores = core_hours / hours
@@ -40,7 +43,11 @@ def plan(runs: list[dict[str, Any]], events: float, hours: float, price: float) 
         ("core-hours to pay", f"{core_hours:,.0f}", f"cores busy {BUSY:.0%} of the time"),
         ("cores", f"{cores:,.0f}", f"to be done in {hours:g} hours"),
         ("memory", f"{cores * MEMORY_A_CORE_GB:,.0f} GB", f"{MEMORY_A_CORE_GB} GB a core"),
-        ("read from storage", f"{events * read / 1e12:,.2f} TB", f"{read:.1f} bytes a search, all passes"),
+        (
+            "read from storage",
+            f"{events * read / 1e12:,.2f} TB",
+            f"{read / PASSES:.1f} bytes a search, {PASSES} passes",
+        ),
         ("shuffled", f"{events * shuffle / 1e12:,.2f} TB", f"{shuffle:.1f} bytes a search"),
         (
             "time on the network",

@@ -42,7 +42,7 @@ def panel(field: str, title: str) -> dict[str, Any]:
             "x": {
                 "field": "millions",
                 "type": "quantitative",
-                "scale": {"type": "log"},
+                "scale": {"type": "log", "domain": [4, 600], "nice": False},
                 "axis": {"values": [5, 20, 50, 100, 200, 500], "title": "million searches a week"},
             },
             "y": {
@@ -68,25 +68,23 @@ def growth() -> dict[str, Any]:
 
 
 def peers() -> dict[str, Any]:
-    """Draw the best rate of each library as a bar on a logarithmic axis."""
+    """Draw the best rate of each library on a logarithmic axis."""
     best: dict[str, float] = {}
     for run in json.loads((RESULTS / "peers.json").read_text(encoding="utf-8"))["runs"]:
         best[run["who"]] = max(best.get(run["who"], 0.0), run["events"] / run["seconds"])
     values = [{"who": who, "rate": rate, "shown": f"{rate:,.0f}"} for who, rate in best.items()]
-    bars = {"scale": {"type": "log", "domain": [1000, 30_000_000]}, "axis": {"title": "searches a second"}}
-    y = {"field": "who", "type": "nominal", "sort": "-x", "axis": {"title": None, "labelLimit": 240}}
-    x = {"field": "rate", "type": "quantitative", **bars}
+    y = {"field": "who", "type": "nominal", "sort": "-x", "axis": {"title": None, "labelLimit": 240, "grid": True}}
+    scale = {"type": "log", "domain": [100, 30_000_000]}
+    x = {"field": "rate", "type": "quantitative", "scale": scale, "axis": {"title": "searches a second"}}
     return {
         "width": 420,
         "height": 120,
         "title": "The same cells from the same log",
         "data": {"values": values},
+        "encoding": {"y": y, "x": x},
         "layer": [
-            {"mark": {"type": "bar", "color": "#1f6f8b"}, "encoding": {"y": y, "x": x, "x2": {"datum": 1000}}},
-            {
-                "mark": {"type": "text", "align": "left", "dx": 4},
-                "encoding": {"y": y, "x": x, "text": {"field": "shown"}},
-            },
+            {"mark": {"type": "point", "filled": True, "size": 90, "color": "#1f6f8b"}},
+            {"mark": {"type": "text", "align": "left", "dx": 9}, "encoding": {"text": {"field": "shown"}}},
         ],
     }
 
