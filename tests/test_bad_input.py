@@ -247,7 +247,7 @@ EXPRESSIONS = st.sampled_from(
 )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(columns=st.tuples(*([st.none() | EXPRESSIONS] * 4)), share=st.sampled_from(["0", "0.05", "1"]))
 def test_any_types_succeed_or_are_refused_in_one_line(
     publisher: Publisher, columns: tuple[str | None, ...], share: str
@@ -278,7 +278,7 @@ def mutated(data: bytes, draw: random.Random) -> bytes:
     return bytes(changed)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32))
 def test_any_damage_to_csv_succeeds_or_is_refused_in_one_line(publisher: Publisher, seed: int) -> None:
     """Bytes changed, removed and added anywhere."""
