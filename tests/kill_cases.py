@@ -47,6 +47,7 @@ def anonymize_words(*weeks: date) -> tuple[str, ...]:
     )
 
 
+DASHBOARD = ("dashboard", "dataset", "--out", "site")
 PUBLISH = ("publish", "--store", "store.db", "--out", "dataset")
 
 
@@ -66,6 +67,7 @@ def cases(home: Path) -> list[Case]:
     one = _after(nothing, home / "one", anonymize_words(WEEKS[0]), PUBLISH)
     backup = ("store", "backup", "--store", "store.db", "--out", "backup.db")
     three = _after(one, home / "three", backup, anonymize_words(*WEEKS))
+    shown = _after(one, home / "shown", DASHBOARD, anonymize_words(*WEEKS), PUBLISH)
     files = ("store.db", "store.db.journal")
     restore = ("store", "restore", "backup.db", "--store", "store.db", "--dataset", "dataset", "--replace")
     second = ("store", "backup", "--store", "store.db", "--out", "second.db")
@@ -75,6 +77,7 @@ def cases(home: Path) -> list[Case]:
         Case("publish, first", _without_dataset(three, home / "unpublished"), PUBLISH, makes=("dataset",)),
         Case("publish, again", three, PUBLISH),
         Case("store backup", three, second, makes=("second.db",), again=frozenset({0, 2})),
+        Case("dashboard", shown, DASHBOARD, folders=("dataset", "site")),
         Case("store restore", three, restore, makes=("store.db.old", "store.db.old.wal"), may_lack=WEEKS[1:]),
     ]
 

@@ -41,12 +41,13 @@ Step = tuple[str, int, int]  # module, line, how often it was reached
 WRITERS = (
     "anonymization.py",
     "backup.py",
+    "dashboard_data.py",
+    "dashboard_site.py",
     "dataset.py",
     "journal.py",
     "publication.py",
     "release.py",
     "replace_folder.py",
-    "site.py",
     "store.py",
     "working_folder.py",
 )

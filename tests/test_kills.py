@@ -18,7 +18,15 @@ from tests.kill_cases import WEEKS, anonymize_words, cases, new_folder
 from tests.kills import Case, Tally, check, copy_of, random_moments, run_process, seconds_of, steps_of
 from tests.soak import soak
 
-NAMES = ["anonymize, first", "anonymize, later", "publish, first", "publish, again", "store backup", "store restore"]
+NAMES = [
+    "anonymize, first",
+    "anonymize, later",
+    "publish, first",
+    "publish, again",
+    "store backup",
+    "dashboard",
+    "store restore",
+]
 
 
 @pytest.fixture(scope="module")
