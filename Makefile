@@ -17,11 +17,12 @@ help:
 demo: $(VENV)/core.stamp
 	$(BIN)/search-insights demo
 
+# Two files of tests at once.
 test: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
 # The long versions of what `make test` tries, with reports in build/evidence/.
 evidence: $(VENV)/dev.stamp
