@@ -171,7 +171,7 @@ def _clipped(counts: Counts, sigmas: Sigmas) -> Counts:
 
 
 _AUDIT = "tests/test_audit.py::test_the_promise_is_not_broken_and_nearly_reached"
-_BOUNDS = "tests/test_bounding.py::test_a_user_everywhere_at_once_counts_like_anyone"
+_BOUNDS = "tests/test_bounding.py::test_a_user_everywhere_at_once_counts_like_anyone[duckdb]"
 _SIGMAS = "tests/test_noise.py::test_each_kind_of_cell_gets_the_sigma_of_the_spec"
 
 MUTANTS = {

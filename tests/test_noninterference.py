@@ -24,8 +24,8 @@ from search_insights.spec_file import spec_toml
 from tests.logs import MONDAY, Publisher, Run, little_geography, new_publisher, searches
 from tests.mutants import everywhere
 
-BUSY = searches(user_id="i % 50", category="['A1', 'A2', 'A3'][(i % 3) + 1]", rows=9_000)
-SPARSE = searches(region="'US-AL'", category="NULL", rows=7)
+BUSY = searches(category="['A1', 'A2', 'A3'][(i % 3) + 1]", rows=40_000)
+SPARSE = searches(region="'US-AL'", category="'A3'", rows=30_000)
 
 
 def fixed_noise(counts: Counts, sigmas: Sigmas) -> Counts:
@@ -49,7 +49,7 @@ def published(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> dict
     for module in (anonymization, release):
         monkeypatch.setattr(module, "datetime", Stopped)
     publishers = {}
-    for name, query in (("busy", BUSY), ("sparse", SPARSE)):
+    for name, query in (("everywhere", BUSY), ("in one state", SPARSE)):
         folder = tmp_path / name
         folder.mkdir()
         publisher = replace(new_publisher(folder, run, monkeypatch), geography=little_geography(tmp_path))

@@ -17,6 +17,7 @@ from search_insights.database import connect, private_files
 from search_insights.errors import InputError
 from search_insights.quoting import literal
 from search_insights.spec import Spec
+from search_insights.working_folder import working_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -96,8 +97,11 @@ def _opened(path: Path, wanted: Sequence[str]) -> Iterator["duckdb.DuckDBPyConne
     """Read a file into the table `given` of a private database that is gone at the end."""
     import duckdb
 
-    with tempfile.TemporaryDirectory(prefix="search-insights-") as spill, connect(temp_directory=spill) as connection:
-        reader = _reader(path, Path(spill))
+    with (
+        working_folder(Path(tempfile.gettempdir()), "search-insights-") as spill,
+        connect(temp_directory=str(spill)) as connection,
+    ):
+        reader = _reader(path, spill)
         try:
             connection.execute(f"CREATE TABLE given AS SELECT * FROM {reader}")
         except duckdb.Error:

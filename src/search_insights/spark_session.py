@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from search_insights.errors import InputError, UsageError
+from search_insights.working_folder import working_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -75,12 +76,11 @@ def open_session(cluster: Cluster) -> Iterator["SparkSession"]:
             yield _settled(session)
         return
     require_java()
-    folder = tempfile.mkdtemp(prefix="search-insights-spark-")  # made with mode 0700
-    try:
-        with _started(cluster, folder) as session:
-            yield _settled(session)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with (
+        working_folder(Path(tempfile.gettempdir()), "search-insights-spark-") as folder,
+        _started(cluster, str(folder)) as session,
+    ):
+        yield _settled(session)
 
 
 def private_session(session: "SparkSession") -> "SparkSession":

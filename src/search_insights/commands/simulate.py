@@ -41,11 +41,12 @@ def run(args: argparse.Namespace) -> int:
     from search_insights.simulation import PEAK_SHARE, simulate
     from search_insights.truth import add_exact_counts
     from search_insights.weeks import parse_day
+    from search_insights.working_folder import working_folder
 
     coverage = coverage_of(args)
-    with tempfile.TemporaryDirectory(prefix="search-insights-") as folder:
+    with working_folder(Path(tempfile.gettempdir()), "search-insights-named-") as folder:
         # The truth of queries is counted by the categories they were made from: no classifier has a part in it.
-        named = Path(folder) if args.queries and args.truth else None
+        named = folder if args.queries and args.truth else None
         log = simulate(
             args.out,
             coverage,
