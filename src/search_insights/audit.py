@@ -32,7 +32,7 @@ from search_insights.noise import Counts
 
 CONFIDENCE = 0.999
 # How far below the truth the bound on the attacker's advantage lies on average, unless draws are given.
-_SHORTFALL = 0.022
+_SHORTFALL = 0.025
 
 Progress = Callable[[str], None]
 Mechanism = tuple[str, str | None, str]
