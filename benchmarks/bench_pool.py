@@ -1,19 +1,24 @@
-"""What the unlabelled pool adds to the labels: macro-F1 of models trained with and without it, by number of labels.
+"""What the unlabelled pool adds to the labels: models trained with and without it, compared in pairs.
 
-    python benchmarks/bench_pool.py [--texts 20000] [--subsets 3] [--labels FILE ...]
+    python benchmarks/bench_pool.py [--texts 20000] [--subsets 8] [--sizes N ...] [--labels FILE ...] [--ordinary FILE]
 
-Every model is scored on the packaged held-out labels, which none of them saw, and on each FILE given. With fewer than
-all labels, several random subsets are trained on; the mean is shown, and of all labels the 95 % interval.
+Every pair is scored on the packaged held-out labels, which none of them saw, on each FILE of labels given, and on both
+misspelt by another hand than the one that trains: neighbours on the keyboard, words spelt as they sound. Of ordinary
+queries, a CSV file with a column `query`, those that get a category are counted. The subset of the labels, the pool and
+the typing are drawn anew for each pair. Gains come with 95 % intervals, bootstrapped over pairs and queries together.
 """
 
 import argparse
+import csv
 import json
+import random
 from importlib import resources
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
-from search_insights.classify_evaluation import evaluate_classifier
+from search_insights.classifier import Classifier
 from search_insights.classify_files import read_labels
 from search_insights.classify_lexicon import load_lexicon
 from search_insights.classify_training import train
@@ -22,44 +27,118 @@ from search_insights.query_pool import make_pool
 from search_insights.spec_file import load_spec
 
 SIZES = (250, 500, 1000, 2000)
+DRAWS = 1000
+
+_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_SOUNDS = (("cc", "c"), ("ss", "s"), ("ph", "f"), ("ie", "ei"), ("ci", "si"), ("y", "ie"), ("a", "e"), ("o", "u"))
+
+Numbers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
-def measure(texts_of_pool: int, subsets: int, tests: list[Path]) -> dict[str, object]:
-    """Train with and without the pool, and score."""
+def misspelt(text: str, rng: random.Random) -> str:
+    """Misspell about a third of the longer words."""
+    return " ".join(_misspelt_word(word, rng) if rng.random() < 0.35 else word for word in text.split())
+
+
+def _misspelt_word(word: str, rng: random.Random) -> str:
+    if len(word) < 4:
+        return word
+    sounds = [(a, b) for a, b in _SOUNDS if a in word[1:]]
+    if sounds and rng.random() < 0.5:
+        return word[0] + word[1:].replace(*rng.choice(sounds), 1)
+    i = rng.randrange(1, len(word))
+    row = next((row for row in _ROWS if word[i] in row), word[i])
+    at = row.index(word[i])
+    return word[:i] + rng.choice(row[max(at - 1, 0) : at] + row[at + 1 : at + 2] or word[i]) + word[i + 1 :]
+
+
+def macro_f1(labels: Numbers, named: Numbers, weights: Numbers) -> float:
+    """Score queries that count as often as their weights say."""
+    classes = int(labels.max()) + 1
+    cells = np.bincount(labels * classes + named, weights, minlength=classes**2).reshape(classes, classes)
+    return float(np.mean(2 * np.diag(cells) / np.maximum(cells.sum(0) + cells.sum(1), 1)))
+
+
+def gain(labels: Numbers, pairs: list[tuple[Numbers, Numbers]]) -> dict[str, object]:
+    """Give the mean scores without and with the pool, and the interval of their difference."""
+    rng, n, once = np.random.default_rng(0), len(labels), np.ones(len(labels), dtype=np.int64)
+    drawn = []
+    for _ in range(DRAWS):
+        weights = np.bincount(rng.integers(0, n, n), minlength=n)
+        some = [pairs[i] for i in rng.integers(0, len(pairs), len(pairs))]
+        drawn.append(float(np.mean([macro_f1(labels, b, weights) - macro_f1(labels, a, weights) for a, b in some])))
+    return _summary([[macro_f1(labels, named, once) for named in pair] for pair in pairs], drawn)
+
+
+def positives(pairs: list[tuple[Numbers, Numbers]]) -> dict[str, object]:
+    """Give the mean numbers of ordinary queries with a category, and the interval of their difference."""
+    rng = np.random.default_rng(0)
+    more = np.array([(b > 0).astype(int) - (a > 0) for a, b in pairs])
+    more = more[:, more.any(axis=0)]  # the others add nothing to a difference
+    drawn = [
+        float((more[rng.integers(0, len(pairs), len(pairs))].mean(axis=0) * rng.poisson(1, more.shape[1])).sum())
+        for _ in range(DRAWS)
+    ]
+    return _summary([[float((named > 0).sum()) for named in pair] for pair in pairs], drawn)
+
+
+def _summary(scores: list[list[float]], drawn: list[float]) -> dict[str, object]:
+    without, together = np.mean(scores, axis=0)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    numbers = {"labels only": without, "with pool": together, "gain": together - without, "low": low, "high": high}
+    return {name: round(float(value), 4) for name, value in numbers.items()}
+
+
+def measure(texts_of_pool: int, subsets: int, sizes: list[int], tests: list[Path], ordinary: Path | None) -> None:
+    """Train in pairs, score, and print a line for each number of labels and each test."""
     data = Path(str(resources.files("search_insights") / "data"))
     spec, lexicon, geography = load_spec(), load_lexicon(), load_geography()
     texts, labels = read_labels(data / "vaccination_labels.csv", spec)
-    pool = make_pool(texts, lexicon.classes, geography, texts_of_pool, seed=1)
     sets = {path.stem: read_labels(path, spec) for path in (data / "vaccination_heldout.csv", *tests)}
-    found: dict[str, object] = {"labels": len(texts), "pool": len(pool)}
-    for size in (*SIZES, len(texts)):
-        for name, unlabelled in (("labels only", []), ("labels and pool", pool)):
-            scores: dict[str, list[float]] = {test: [] for test in sets}
-            for subset in range(1 if size == len(texts) else subsets):
-                some = np.random.default_rng(subset).permutation(len(texts))[:size]
-                trained = train([texts[i] for i in some.tolist()], labels[some], unlabelled, spec, lexicon, geography)
-                for test, (queries, given) in sets.items():
-                    report = evaluate_classifier(trained.classifier, queries, given)
-                    scores[test].append(report.macro_f1.value)
-                    if size == len(texts):
-                        scores[test] += [report.macro_f1.low, report.macro_f1.high]
-            means = {
-                t: round(float(np.mean(s)), 4) if size < len(texts) else np.round(s, 4).tolist()
-                for t, s in scores.items()
-            }
-            found[f"{size}, {name}"] = means
-            print(json.dumps({f"{size}, {name}": means}), flush=True)
-    return found
+    rng = random.Random(7)
+    sets |= {
+        f"{name}, misspelt": ([misspelt(t, rng) for t in queries], given) for name, (queries, given) in sets.items()
+    }
+    others = _queries(ordinary) if ordinary else []
+
+    def model(some: Numbers, pool: list[str], seed: int) -> Classifier:
+        chosen = [texts[i] for i in some.tolist()]
+        return train(chosen, labels[some], pool, spec, lexicon, geography, seed=seed).classifier
+
+    for size in sizes or [*SIZES, len(texts)]:
+        pairs = []
+        for seed in range(subsets):
+            some = np.random.default_rng(seed).permutation(len(texts))[:size]
+            pool = make_pool(texts, lexicon.classes, geography, texts_of_pool, seed=seed + 1)
+            pairs.append((model(some, [], seed), model(some, pool, seed)))
+        for test, (queries, given) in sets.items():
+            named = [(_names(a, queries), _names(b, queries)) for a, b in pairs]
+            print(json.dumps({"labels": size, "test": test} | gain(given, named)), flush=True)
+        if others:
+            named = [(_names(a, others), _names(b, others)) for a, b in pairs]
+            print(json.dumps({"labels": size, "test": f"{len(others)} ordinary"} | positives(named)), flush=True)
+
+
+def _names(model: Classifier, queries: list[str]) -> Numbers:
+    return model.classify(queries).astype(np.int64)
+
+
+def _queries(path: Path) -> list[str]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        return [row["query"] for row in csv.DictReader(lines)]
 
 
 def main() -> None:
-    """Print the scores as JSON."""
+    """Print the scores, a line of JSON each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", type=int, default=20_000)
-    parser.add_argument("--subsets", type=int, default=3)
+    parser.add_argument("--subsets", type=int, default=8)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[])
     parser.add_argument("--labels", type=Path, nargs="*", default=[])
+    parser.add_argument("--ordinary", type=Path)
     args = parser.parse_args()
-    measure(args.texts, args.subsets, args.labels)
+    measure(args.texts, args.subsets, args.sizes, args.labels, args.ordinary)
 
 
 if __name__ == "__main__":

@@ -31,8 +31,8 @@ Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
 
 SURE = 0.9  # the calibrated confidence that a text of the pool needs
-POOL_SHARE = 0.1  # what all kept texts of the pool weigh together, next to all labels
-NOISED_WEIGHT = 0.25  # of a text typed less carefully next to the text itself
+POOL_WORTH = 500  # labels: what all kept texts of the pool weigh together, however many labels there are
+TYPED_AGAIN = 4  # times that a text is typed less carefully; all together they weigh as much as the text itself
 LEAST_TIMES = 3  # a word occurs in the labels before it is known
 
 _FOLDS = 5
@@ -216,13 +216,13 @@ def _named_pool(
 def _with_noise(
     texts: Sequence[str], labels: Labels, kept: Sequence[str], named: Labels, seed: int
 ) -> tuple[list[str], Labels, Floats]:
-    """Put labels and pool together, each text once as it is and once typed less carefully; give their weights."""
+    """Put labels and pool together, each text as it is and typed less carefully; give their weights."""
     rng = random.Random(seed)  # noqa: S311 - for training only
-    clean = [*texts, *kept]
-    weights = np.concatenate([np.ones(len(texts)), np.full(len(kept), POOL_SHARE * len(texts) / max(len(kept), 1))])
-    typed = [noised(text, rng) for text in clean]
-    given = np.concatenate([labels, named])
-    return [*clean, *typed], np.concatenate([given, given]), np.concatenate([weights, NOISED_WEIGHT * weights])
+    clean, given = [*texts, *kept], np.concatenate([labels, named])
+    weights = np.concatenate([np.ones(len(texts)), np.full(len(kept), POOL_WORTH / max(len(kept), 1))])
+    typed = [noised(noised(text, rng), rng) for _ in range(TYPED_AGAIN) for text in clean]
+    again = np.tile(weights / TYPED_AGAIN, TYPED_AGAIN)
+    return [*clean, *typed], np.tile(given, 1 + TYPED_AGAIN), np.concatenate([weights, again])
 
 
 def _rounded(
