@@ -19,6 +19,7 @@ from search_insights.spark_session import Cluster, open_session, require_java
 from search_insights.spec import Spec
 from search_insights.spec_file import load_spec
 from tests.dashboards import other_dataset, quick_accounting, us_dataset, with_a_zero
+from tests.logs import Publisher, Run, little_coverage, new_publisher
 from tests.mutants import MUTANTS, VARIABLE
 from tests.other_country import other_geography, other_spec
 
@@ -65,6 +66,12 @@ def us_coverage(paper: Spec, us: Geography) -> Coverage:
 
 
 @pytest.fixture(scope="session")
+def coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
+    """The packaged release of the little country."""
+    return little_coverage(tmp_path_factory.mktemp("little"))
+
+
+@pytest.fixture(scope="session")
 def other_coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
     """The release of Qazaria."""
     return Coverage(other_spec(), load_geography(other_geography(tmp_path_factory.mktemp("qazaria"))))
@@ -92,7 +99,7 @@ def spark() -> Iterator["SparkSession"]:
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run the program with these arguments; gives its exit code, what it printed, and what it told the operator."""
 
     def run_with(*arguments: str | Path) -> tuple[int, str, str]:
@@ -105,6 +112,12 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
         return code, captured.out, captured.err
 
     return run_with
+
+
+@pytest.fixture
+def publisher(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Publisher:
+    """A publisher with the little country and an empty folder."""
+    return new_publisher(tmp_path, run, monkeypatch)
 
 
 # The dashboard's datasets and sites, each made once

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import duckdb
 import numpy as np
@@ -28,16 +30,21 @@ from search_insights.log import LogSource, open_log
 from search_insights.noise import Counts
 from search_insights.quoting import literal
 from search_insights.region_names import region_names
+from search_insights.spark_engine import SparkEngine, spark_engine
 from search_insights.spec_file import load_spec
 from search_insights.store import open_store
 from search_insights.weeks import Week
 from tests.other_country import Row, write_csv
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 Run = Callable[..., tuple[int, str, str]]
 CellCounts = dict[tuple[str, str], int]
 
 MONDAY = "2021-03-08"  # summer time begins on its Sunday
-WEEK = Week(date.fromisoformat(MONDAY), "America/Los_Angeles")
+PACIFIC = ZoneInfo("America/Los_Angeles")  # the zone of the packaged release
+WEEK = Week(date.fromisoformat(MONDAY), PACIFIC.key)
 ROWS = 140  # of `searches`: 20 on each day, so that 7 of them are 5 %
 
 LITTLE_REGIONS: tuple[Row, ...] = (
@@ -145,6 +152,12 @@ def by_cell(coverage: Coverage, counts: Counts) -> CellCounts:
     """Name the cells that are not 0 by (place_id, category)."""
     cells = CellList(coverage).cells
     return {(cells[i].region.place_id, cells[i].category): int(counts[i]) for i in np.flatnonzero(counts)}
+
+
+def on_spark(session: "SparkSession", coverage: Coverage, *patterns: Path | str, **how: Any) -> SparkEngine:
+    """Open a log on Spark."""
+    source = LogSource(tuple(str(p) for p in patterns), **how)
+    return spark_engine(session, source, coverage.spec, region_names(coverage))
 
 
 @dataclass(frozen=True)

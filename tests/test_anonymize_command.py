@@ -36,7 +36,6 @@ from tests.logs import (
     assert_refused,
     by_cell,
     count,
-    new_publisher,
     searches,
     write_log,
 )
@@ -45,12 +44,6 @@ from tests.other_country import write_csv
 NEXT = Week(date(2021, 3, 15), WEEK.time_zone)
 NOON = f"TIMESTAMPTZ '{MONDAY} 20:00:00+00' + to_days((i % 7)::INTEGER)"
 SECRET = "hushhush"
-
-
-@pytest.fixture
-def publisher(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Publisher:
-    """A publisher with the little country and an empty folder."""
-    return new_publisher(tmp_path, run, monkeypatch)
 
 
 @pytest.fixture

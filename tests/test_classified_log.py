@@ -8,7 +8,7 @@ import pytest
 
 from search_insights.classifier import CategoryNumbers, Classifier, load_classifier
 from search_insights.classify_training import save
-from tests.logs import Publisher, Run, by_cell, count, new_publisher, searches, write_log
+from tests.logs import Publisher, Run, by_cell, count, searches, write_log
 from tests.other_country import OTHER_SPEC, other_geography
 from tests.test_classify_training import toy
 
@@ -17,12 +17,6 @@ QUERY = (
     "CASE i % 5 WHEN 0 THEN 'Covid vaccine near me' WHEN 1 THEN 'is the covid vaccine safe' "
     "WHEN 2 THEN 'covid vaccine news' WHEN 3 THEN 'weather ' || i END AS query"
 )
-
-
-@pytest.fixture
-def publisher(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Publisher:
-    """Someone with a folder, the little country and the program."""
-    return new_publisher(tmp_path, run, monkeypatch)
 
 
 def queries(more: str = QUERY, user_id: str = "i") -> str:

@@ -26,7 +26,7 @@ from search_insights.store import open_store
 from search_insights.verification import problems
 from tests.kill_cases import PUBLISH, WEEKS, anonymize_words, new_folder
 from tests.kills import Ended, digest, run_process
-from tests.logs import MONDAY, Publisher, Run, new_publisher, searches, write_log
+from tests.logs import MONDAY, Publisher, searches, write_log
 
 BACKUP = ("store", "backup", "--store", "store.db", "--out", "backup.db")
 
@@ -211,12 +211,6 @@ def to_a_full_disk() -> None:
 
 
 # Clocks
-
-
-@pytest.fixture
-def publisher(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Publisher:
-    """A publisher with the little country and an empty folder."""
-    return new_publisher(tmp_path, run, monkeypatch)
 
 
 def clock(moments: list[datetime]) -> type[datetime]:

@@ -16,17 +16,11 @@ from search_insights.publication import publish
 from search_insights.store import create_or_open_store, open_store
 from tests.kill_cases import WEEKS, anonymize_words, new_folder
 from tests.kills import die_after_commit, run_process
-from tests.logs import MONDAY, Publisher, Run, new_publisher
+from tests.logs import MONDAY, Publisher
 from tests.test_derive import add_weeks, little
 from tests.test_publish import quick_accounting
 
 SUMS = st.text("0123456789abcdef", min_size=64, max_size=64)
-
-
-@pytest.fixture
-def publisher(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Publisher:
-    """A publisher with the little country and an empty folder."""
-    return new_publisher(tmp_path, run, monkeypatch)
 
 
 @pytest.fixture

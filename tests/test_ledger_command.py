@@ -11,13 +11,7 @@ import pytest
 
 from search_insights.ledger import LedgerEntry, checksum
 from search_insights.spec import Spec
-from tests.logs import MONDAY, WEEK, Publisher, Run, new_publisher, searches
-
-
-@pytest.fixture
-def publisher(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Publisher:
-    """A publisher with the little country and an empty folder."""
-    return new_publisher(tmp_path, run, monkeypatch)
+from tests.logs import MONDAY, WEEK, Publisher, Run, searches
 
 
 @pytest.fixture

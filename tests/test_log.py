@@ -2,7 +2,6 @@
 
 import csv
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import cast
 from zoneinfo import ZoneInfo
@@ -17,18 +16,14 @@ from search_insights.duckdb_engine import DuckDbEngine, open_duckdb_engine
 from search_insights.errors import LogError, UsageError
 from search_insights.log import LogSource, SearchLog, find_files, open_log, parse_columns
 from search_insights.region_names import region_names
-from search_insights.weeks import Week
 from tests.logs import (
     MONDAY,
     ROWS,
     WEEK,
     Publisher,
-    Run,
     assert_refused,
     by_cell,
     count,
-    little_coverage,
-    new_publisher,
     read,
     searches,
     write_log,
@@ -43,23 +38,11 @@ SECRET = "hushhush"
 
 
 @pytest.fixture(scope="module")
-def coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
-    """The packaged release of the little country."""
-    return little_coverage(tmp_path_factory.mktemp("little"))
-
-
-@pytest.fixture(scope="module")
 def usual(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     """The usual log, read from one Parquet file."""
     rows = read(write_log(tmp_path_factory.mktemp("usual") / "log.parquet"))
     assert len(rows) == ROWS
     return rows
-
-
-@pytest.fixture
-def publisher(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Publisher:
-    """A publisher with the little country and an empty folder."""
-    return new_publisher(tmp_path, run, monkeypatch)
 
 
 def of_day(day: int) -> str:
@@ -225,90 +208,6 @@ def test_any_text_in_csv_is_a_user_or_a_query(
         open_log(connection, LogSource((str(path),)), "UTC")
         found = connection.execute("SELECT user_id, region, category FROM log").fetchall()
     assert found == [(user or None, "94103", "A1") for user, _ in pairs]
-
-
-# Times
-
-
-def edges(first: date) -> list[tuple[object, datetime, str]]:
-    """List searches at the edges of days: (user, instant, region).
-
-    Users of San Francisco search in the last second of a day and the first of the next: on two days each. Users of El
-    Dorado search in the first and the last second of a day: on one day each. Others search a second outside the week.
-    """
-    midnights = [datetime.combine(first + timedelta(days=i), datetime.min.time(), PACIFIC) for i in range(8)]
-    begins = [midnight.astimezone(UTC) for midnight in midnights]
-    second = timedelta(seconds=1)
-    rows: list[tuple[object, datetime, str]] = []
-    for i in range(1, 7):
-        rows += [(i, begins[i] - second, "geoId/06075"), (i, begins[i], "geoId/06075")]
-    for i in range(7):
-        rows += [(10 + i, begins[i], "geoId/06017"), (10 + i, begins[i + 1] - second, "geoId/06017")]
-    return [*rows, (20, begins[0] - second, "US-NM"), (21, begins[7], "US-NM")]
-
-
-def zoned(instant: datetime) -> str:
-    return instant.strftime("%Y-%m-%d %H:%M:%S+00")
-
-
-def pacific(instant: datetime) -> str:
-    return instant.astimezone(PACIFIC).strftime("%Y-%m-%d %H:%M:%S")
-
-
-def greenwich(instant: datetime) -> str:
-    return instant.strftime("%Y-%m-%d %H:%M:%S")
-
-
-def with_offset(instant: datetime) -> str:
-    return instant.astimezone(ZoneInfo("Asia/Kathmandu")).isoformat()
-
-
-def with_letter(instant: datetime) -> str:
-    return instant.strftime("%Y-%m-%dT%H:%M:%S.000Z")
-
-
-@pytest.mark.parametrize("first", [date(2021, 3, 8), date(2020, 10, 26)], ids=["spring", "autumn"])
-@pytest.mark.parametrize(
-    ("kind", "written", "naive_zone"),
-    [
-        ("TIMESTAMPTZ", zoned, None),
-        ("TIMESTAMPTZ", zoned, "Asia/Kathmandu"),
-        ("TIMESTAMP", pacific, None),
-        ("TIMESTAMP_S", pacific, None),
-        ("TIMESTAMP_MS", pacific, None),
-        ("TIMESTAMP_NS", pacific, None),
-        ("TIMESTAMP", greenwich, "UTC"),
-        ("VARCHAR", with_offset, None),
-        ("VARCHAR", with_letter, "Asia/Kathmandu"),
-        ("VARCHAR", pacific, None),
-        ("VARCHAR", greenwich, "UTC"),
-    ],
-)
-def test_days_are_those_of_the_release_however_times_are_written(
-    coverage: Coverage,
-    tmp_path: Path,
-    first: date,
-    kind: str,
-    written: Callable[[datetime], str],
-    naive_zone: str | None,
-) -> None:
-    """Each search falls on its day to the second; times without a zone are of the release's, or of the one given."""
-    rows = [(user, written(instant), region, None) for user, instant, region in edges(first)]
-    log = write_rows(tmp_path / "log.parquet", rows, ("BIGINT", kind, "VARCHAR", "VARCHAR"))
-    found = count(coverage, log, week=Week(first, PACIFIC.key), naive_zone=naive_zone)
-    assert by_cell(coverage, found.counts) == {
-        ("geoId/06", "A0"): 19,
-        ("geoId/06075", "A0"): 12,
-        ("geoId/06017", "A0"): 7,
-    }
-    assert found.left_out.total == 0  # the outer two are near enough
-
-
-@pytest.mark.parametrize("zone", ["Mars/Olympus", "PST8PDT7", "../UTC", "localtime", "posixrules"])
-def test_an_unknown_naive_zone_is_refused(publisher: Publisher, zone: str) -> None:
-    """The line repeats the zone and shows what one looks like."""
-    result = publisher.anonymize(publisher.log(), "--naive-zone", zone)
-    assert_refused(publisher, result, f"--naive-zone {zone}: expected an IANA time zone such as UTC")
 
 
 # Columns

@@ -15,12 +15,9 @@ from tests.logs import (
     LITTLE_REGIONS,
     ROWS,
     Publisher,
-    Run,
     assert_refused,
     by_cell,
     count,
-    little_coverage,
-    new_publisher,
     searches,
     write_log,
 )
@@ -29,18 +26,6 @@ from tests.other_country import write_csv
 ALABAMA = {("geoId/01", "A0"), ("geoId/01009", "A0")}  # the postal code 35013 is of a small county: X3
 NEW_MEXICO = {("geoId/35", "A0"), ("geoId/35013", "A0")}  # the county 35013
 SAN_FRANCISCO = {("geoId/06", "A0"), ("geoId/06075", "A0")}
-
-
-@pytest.fixture(scope="module")
-def coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
-    """The packaged release of the little country."""
-    return little_coverage(tmp_path_factory.mktemp("little"))
-
-
-@pytest.fixture
-def publisher(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Publisher:
-    """A publisher with the little country and an empty folder."""
-    return new_publisher(tmp_path, run, monkeypatch)
 
 
 def in_region(name: str) -> str:

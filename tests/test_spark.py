@@ -4,10 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from datetime import date, datetime, timedelta
+from collections.abc import Iterator
+from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -22,14 +22,11 @@ from search_insights.log import LogSource
 from search_insights.noise import Counts
 from search_insights.region_names import region_names
 from search_insights.simulation import simulate
-from search_insights.spark_engine import SparkEngine, spark_engine
 from search_insights.spark_session import Cluster, open_session, parse_settings, private_session, require_java
 from search_insights.store import open_store
-from search_insights.weeks import Week
 from tests.bounded import Event, bench
 from tests.conftest import QUICK
-from tests.logs import MONDAY, WEEK, Publisher, Run, little_coverage, new_publisher, searches, write_log, write_rows
-from tests.test_log import PACIFIC, edges, greenwich, pacific, with_letter, with_offset, zoned
+from tests.logs import MONDAY, PACIFIC, WEEK, Publisher, on_spark, searches, write_log
 
 if TYPE_CHECKING:
     import pyarrow
@@ -38,28 +35,10 @@ if TYPE_CHECKING:
 SECRET = "hushhush"  # stands for anything private
 
 
-@pytest.fixture(scope="module")
-def coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
-    """The packaged release of the little country."""
-    return little_coverage(tmp_path_factory.mktemp("little"))
-
-
 @pytest.fixture
 def session(spark: "SparkSession") -> "SparkSession":
     """A session with settings and views of its own."""
     return private_session(spark)
-
-
-@pytest.fixture
-def publisher(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Publisher:
-    """A publisher with the little country and an empty folder."""
-    return new_publisher(tmp_path, run, monkeypatch)
-
-
-def on_spark(session: "SparkSession", coverage: Coverage, *patterns: Path | str, **how: Any) -> SparkEngine:
-    """Open a log on Spark."""
-    source = LogSource(tuple(str(p) for p in patterns), **how)
-    return spark_engine(session, source, coverage.spec, region_names(coverage))
 
 
 def counts_of(engine: Engine, coverage: Coverage, day: date) -> Counts:
@@ -142,41 +121,6 @@ def test_what_was_left_out_is_told_alike(session: "SparkSession", coverage: Cove
     with open_duckdb_engine(source, coverage.spec, region_names(coverage)) as engine:
         assert found == engine.left_out(*span, asked, 60)
     assert min(found.no_user, found.no_region, found.unknown_region, found.outside) > 0
-
-
-@pytest.mark.parametrize("first", [date(2021, 3, 8), date(2020, 10, 26)], ids=["spring", "autumn"])
-@pytest.mark.parametrize(
-    ("kind", "written", "naive_zone"),
-    [
-        ("TIMESTAMPTZ", zoned, None),
-        ("TIMESTAMPTZ", zoned, "Asia/Kathmandu"),
-        ("TIMESTAMP", pacific, None),
-        ("TIMESTAMP_MS", pacific, None),
-        ("TIMESTAMP", greenwich, "UTC"),
-        ("VARCHAR", with_offset, None),
-        ("VARCHAR", with_letter, "Asia/Kathmandu"),
-        ("VARCHAR", pacific, None),
-        ("VARCHAR", greenwich, "UTC"),
-    ],
-)
-def test_days_are_those_of_the_release_on_spark_too(
-    session: "SparkSession",
-    coverage: Coverage,
-    tmp_path: Path,
-    first: date,
-    kind: str,
-    written: Callable[[datetime], str],
-    naive_zone: str | None,
-) -> None:
-    """Each search falls on its day to the second; times without a zone are of the release's, or of the one given."""
-    rows = [(user, written(instant), region, None) for user, instant, region in edges(first)]
-    log = write_rows(tmp_path / "log.parquet", rows, ("BIGINT", kind, "VARCHAR", "VARCHAR"))
-    engine = on_spark(session, coverage, log, naive_zone=naive_zone)
-    week = Week(first, PACIFIC.key)
-    days = [f"count(*) FILTER (WHERE {engine.log.between(*week.day_bounds(day))})" for day in week.days]
-    (found,) = engine.session.sql(f"SELECT {', '.join(days)} FROM log").collect()
-    assert list(found) == [3, 4, 4, 4, 4, 4, 3]
-    assert engine.naive_zone == ("" if kind == "TIMESTAMPTZ" else naive_zone or PACIFIC.key)
 
 
 # Retried tasks

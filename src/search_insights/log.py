@@ -175,6 +175,9 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
     _require_whole_lines(connection, files, source)
     time = identifier(source.column("timestamp"))
     time_type = types[source.column("timestamp")]
+    int96 = time_type in _TIMES and _is_int96(connection, files, source)
+    if int96:
+        zone = _zone_of_int96(source)
     if time_type == "VARCHAR":
         time, time_type = f"TRY_CAST({time} AS TIMESTAMPTZ)", "TIMESTAMP WITH TIME ZONE"
     view = f"""
@@ -185,7 +188,7 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
         FROM {reader}"""
     _quietly(connection, view, source)
     _quietly(connection, "CREATE OR REPLACE TEMP VIEW log_files AS FROM log", source)
-    own_zone = types[source.column("timestamp")] == "TIMESTAMP WITH TIME ZONE"
+    own_zone = int96 or types[source.column("timestamp")] == "TIMESTAMP WITH TIME ZONE"
     return SearchLog(source, files, time_type, zone, own_zone, topic == "query", states)
 
 
@@ -288,6 +291,35 @@ def _require_whole_lines(connection: "duckdb.DuckDBPyConnection", files: Sequenc
             f"{found[0][0]}: a value with a line break in it, which may be a quote too many that hides rows; "
             "write '\"' in a value as '\"\"', and no line breaks, or write Parquet"
         )
+
+
+def _is_int96(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource) -> bool:
+    """Say whether times are stored in Parquet's old type INT96, which DuckDB gives as times without a zone."""
+    listed = ", ".join(literal(glob.escape(file)) for file in files)
+    sql = f"""
+        SELECT file_name, bool_or(type = 'INT96') FROM parquet_metadata([{listed}])
+        WHERE path_in_schema = {literal(source.column("timestamp"))} GROUP BY file_name ORDER BY file_name"""
+    found = _quietly(connection, sql, source)
+    old = [file for file, is_old in found if is_old]
+    if old and len(old) < len(found):
+        raise LogError(
+            f"{old[0]}: column {source.column('timestamp')!r}: its type is INT96, in other files another; "
+            "write one type in all files"
+        )
+    return bool(old)
+
+
+def _zone_of_int96(source: LogSource) -> str:
+    """Name the zone of INT96 times: they are instants to Spark, which writes them so, and have to be here as well.
+
+    Otherwise a week read by the other engine would begin at another hour.
+    """
+    if source.naive_zone not in (None, "UTC"):
+        raise LogError(
+            f"{shown(source)}: column {source.column('timestamp')!r}: its type is INT96, in which Spark writes UTC, so "
+            f"it is not read in {source.naive_zone}; write timestamps of 64 bits, or leave --naive-zone out"
+        )
+    return "UTC"
 
 
 def topic_role(source: LogSource, types: Mapping[str, str]) -> str:
