@@ -1,12 +1,12 @@
 """How the cost of a week grows with its log: time, CPU, memory and disk of the whole command, on DuckDB and on Spark.
 
-    python -m benchmarks.bench_growth [--duckdb 5e6,20e6,50e6,200e6,500e6] [--spark 5e6,20e6,50e6]
+    python -m benchmarks.bench_growth [--duckdb 5e6,20e6,50e6,200e6,500e6] [--spark 5e6,20e6,50e6,200e6,500e6]
 
 Users grow with the log: 17 searches a user and week, as in bench_anonymize with 50 million events. Larger logs are
-copies of one of 5 million, each with users of its own. Measurements are added to benchmarks/results/growth.json, where
-they replace older ones of the same engine and size; tools/growth_plots.py draws them. CPU time and memory are those of
-the command and all that it starts; for Spark, its own log of events tells the work of the tasks and the bytes that
-they shuffled.
+copies of one of 5 million, each with users of its own whose searches lie in many files. Measurements are added to
+benchmarks/results/growth.json, where they replace older ones of the same engine and size; tools/growth_plots.py draws
+them. CPU time and memory are those of the command and all that it starts; for Spark, its own log of events tells the
+work of the tasks and the bytes that they shuffled.
 """
 
 import argparse
@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "growth.json"
 PART = 5_000_000  # events of the log that larger ones are copies of
 PART_USERS = 300_000
+HEAP = "4g"
 PROGRAM = str(Path(sys.executable).with_name("search-insights"))
 
 
@@ -46,6 +47,7 @@ class Measurement:
     task_cpu_seconds: float | None = None
     shuffle_bytes: int | None = None
     spilled_bytes: int | None = None
+    kept_bytes: int | None = None
 
 
 def make_part(folder: Path) -> Path:
@@ -56,28 +58,40 @@ def make_part(folder: Path) -> Path:
 
 
 def make_copies(part: Path, folder: Path, events: int) -> None:
-    """Write as many copies as make so many events, a file a day each."""
+    """Write as many copies as make so many events: for each day as many files as copies, each a slice of the day.
+
+    So a user's searches lie in several files, as they do where servers write their logs by the hour. One search in
+    200 has an unknown region, so that the program has to find out what it leaves out, as with any real log.
+    """
     folder.mkdir()
+    copies = events // PART
     with connect() as connection:
-        for copy in range(events // PART):
-            for file in sorted(part.glob("*.parquet")):
+        for file in sorted(part.glob("*.parquet")):
+            for piece in range(copies):
                 connection.execute(f"""
-                    COPY (SELECT * REPLACE (user_id + {copy * PART_USERS} AS user_id) FROM '{file}')
-                    TO '{folder}/{file.stem}-{copy:03}.parquet' (FORMAT parquet, COMPRESSION zstd,
-                    ROW_GROUP_SIZE 1_000_000)""")
+                    COPY (
+                        SELECT log.* REPLACE (
+                            user_id + copy * {PART_USERS} AS user_id,
+                            timestamp + to_microseconds((hash(user_id, copy) % 1_000_000)::BIGINT) AS timestamp,
+                            CASE WHEN hash(user_id, timestamp) % 200 > 0 THEN region ELSE 'unknown' END AS region)
+                        FROM '{file}' AS log, range({copies}) AS copies(copy)
+                        WHERE epoch_us(timestamp) // 1_000_000 % 86_400 * {copies} // 86_400 = {piece}
+                    ) TO '{folder}/{file.stem}-{piece:03}.parquet'
+                    (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 1_000_000)""")
 
 
-def run(engine: str, log: Path, events: int, scratch: Path) -> Measurement:
+def run(engine: str, log: Path, events: int, scratch: Path, heap: str) -> Measurement:
     """Run the command and watch it."""
     options = ["--store", str(scratch / "store.db"), "--week", str(MONDAY), "--engine", engine]
     history = scratch / "history"
     if engine == "spark":
         history.mkdir()
         options += ["--conf", "spark.eventLog.enabled=true", "--conf", f"spark.eventLog.dir={history}"]
-        options += ["--conf", "spark.eventLog.compress=false", "--conf", "spark.driver.memory=4g"]
+        options += ["--conf", "spark.eventLog.compress=false", "--conf", "spark.eventLog.logBlockUpdates.enabled=true"]
+        options += ["--conf", f"spark.driver.memory={heap}"]
     used = watch([PROGRAM, "anonymize", str(log), *options])
     return Measurement(
-        engine=engine,
+        engine=engine if engine == "duckdb" or heap == HEAP else f"{engine} {heap}",
         events=events,
         users=events // PART * PART_USERS,
         seconds=round(used.seconds, 2),
@@ -91,16 +105,20 @@ def run(engine: str, log: Path, events: int, scratch: Path) -> Measurement:
 
 
 def tasks(history: Path) -> dict[str, Any]:
-    """Add up what Spark's log of events says of its tasks."""
+    """Add up what Spark's log of events says of its tasks, and of the events that were kept between them."""
     found: dict[str, Any] = {"task_cpu_seconds": 0.0, "shuffle_bytes": 0, "spilled_bytes": 0}
+    blocks: dict[str, int] = {}
     for file in (path for path in history.rglob("*") if path.is_file()):
         for line in file.open(encoding="utf-8"):
-            metrics = json.loads(line).get("Task Metrics") if '"SparkListenerTaskEnd"' in line else None
-            if metrics:
+            entry = json.loads(line) if line.startswith("{") else {}
+            if metrics := entry.get("Task Metrics") if entry.get("Event") == "SparkListenerTaskEnd" else None:
                 found["task_cpu_seconds"] += metrics["Executor CPU Time"] / 1e9
                 found["shuffle_bytes"] += metrics["Shuffle Write Metrics"]["Shuffle Bytes Written"]
                 found["spilled_bytes"] += metrics["Disk Bytes Spilled"]
-    return found | {"task_cpu_seconds": round(found["task_cpu_seconds"], 2)}
+            block = entry.get("Block Updated Info", {})
+            if (name := block.get("Block ID", "")).startswith("rdd_"):
+                blocks[name] = max(blocks.get(name, 0), block["Memory Size"] + block["Disk Size"])
+    return found | {"task_cpu_seconds": round(found["task_cpu_seconds"], 2), "kept_bytes": sum(blocks.values())}
 
 
 def keep(measurement: Measurement) -> None:
@@ -116,7 +134,8 @@ def main() -> None:
     """Measure from small to large; print and keep each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--duckdb", default="5e6,20e6,50e6,200e6,500e6")
-    parser.add_argument("--spark", default="5e6,20e6,50e6")
+    parser.add_argument("--spark", default="5e6,20e6,50e6,200e6,500e6")
+    parser.add_argument("--heap", default=HEAP, help="memory of Spark's driver, which is all of it on one machine")
     args = parser.parse_args()
     sizes = {e: [int(float(n)) for n in getattr(args, e).split(",") if n] for e in ("duckdb", "spark")}
     with tempfile.TemporaryDirectory() as name:
@@ -126,7 +145,7 @@ def main() -> None:
                 make_copies(part, Path(log) / "log", events)
                 for engine in [e for e in sizes if events in sizes[e]]:
                     with tempfile.TemporaryDirectory() as scratch:
-                        measurement = run(engine, Path(log) / "log", events, Path(scratch))
+                        measurement = run(engine, Path(log) / "log", events, Path(scratch), args.heap)
                     keep(measurement)
                     print(json.dumps(asdict(measurement)), flush=True)
 

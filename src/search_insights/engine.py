@@ -3,11 +3,13 @@
 An engine holds the log. Only sums leave it: how many user-days contribute to which regions, how many rows are bad.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
+
+import numpy as np
 
 from search_insights.cells import Numbers
 from search_insights.log import LogSource
@@ -31,6 +33,18 @@ class Contributions:
     open_regions: Numbers
     classed_regions: Numbers
     user_days: Counts
+
+
+def joined(parts: Sequence[Contributions]) -> Contributions:
+    """Put the contributions of different users together."""
+    return Contributions(
+        events=sum(part.events for part in parts),
+        unknown_category=sum(part.unknown_category for part in parts),
+        categories=np.concatenate([part.categories for part in parts]),
+        open_regions=np.concatenate([part.open_regions for part in parts]),
+        classed_regions=np.concatenate([part.classed_regions for part in parts]),
+        user_days=np.concatenate([part.user_days for part in parts]),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from search_insights.engine import LeftOut
+from search_insights.errors import LogError
 from search_insights.quoting import literal
 
 # Runs a query over the views `log`, `log_files` (the same with the file of each row) and `names`.
@@ -27,16 +28,18 @@ def find_left_out(ask: Ask, of_week: str, of_asked: str, used: int, has_files: b
         outside = _number(ask, no_time)
         return LeftOut(rows=outside, outside=outside)
     in_files = f"file IN ({', '.join(literal(file) for file in files)})"
-    rows = _number(ask, f"SELECT count(*) FROM log_files WHERE {in_files} AND {of_week}")
-    outside = _number(ask, f"SELECT count(*) FROM log_files WHERE {in_files}") - _number(
-        ask, f"SELECT count(*) FROM log_files WHERE {in_files} AND {of_asked}"
-    )
-    return _with_reasons(ask, of_week, used, rows, outside)
+    ((rows, asked, in_all),) = ask(f"""
+        SELECT count(*) FILTER (WHERE {of_week}), count(*) FILTER (WHERE {of_asked}), count(*)
+        FROM log_files WHERE {in_files}""")
+    return _with_reasons(ask, of_week, used, rows, in_all - asked)
 
 
 def _with_reasons(ask: Ask, of_week: str, used: int, rows: int, outside: int) -> LeftOut:
-    no_user, no_region, unknown = _reasons(ask, of_week) if used < rows else (0, 0, 0)
-    return LeftOut(rows + outside, no_user, no_region, unknown, outside)
+    """Tell why rows of the week were not used. They must add up, or the log was being written while it was counted."""
+    reasons = _reasons(ask, of_week) if used != rows else (0, 0, 0)
+    if used + sum(reasons) != rows:
+        raise LogError("the log changed while it was read; nothing was spent: run again when it is complete")
+    return LeftOut(rows + outside, *reasons, outside)
 
 
 def _reasons(ask: Ask, condition: str) -> tuple[int, int, int]:

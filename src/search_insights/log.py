@@ -60,6 +60,12 @@ class SearchLog:
     own_zone: bool = True
     queries: bool = False
     states: tuple[tuple[int, int, int], ...] = ()
+    user_type: str = ""
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether it can be read in part, and fast."""
+        return all(_format(file) == "parquet" for file in self.files[:1])
 
     def require_unchanged(self) -> None:
         """Refuse a log whose files are not those that were opened: a week is noised once, so its log must be final."""
@@ -189,7 +195,8 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
     _quietly(connection, view, source)
     _quietly(connection, "CREATE OR REPLACE TEMP VIEW log_files AS FROM log", source)
     own_zone = int96 or types[source.column("timestamp")] == "TIMESTAMP WITH TIME ZONE"
-    return SearchLog(source, files, time_type, zone, own_zone, topic == "query", states)
+    user_type = types[source.column("user_id")]
+    return SearchLog(source, files, time_type, zone, own_zone, topic == "query", states, user_type)
 
 
 def _reader(files: Sequence[str], header: str = "true") -> str:

@@ -34,6 +34,8 @@ _CELL_SUMS = f"""
            sum(user_days) AS user_days
     FROM ({sums_query()}) GROUP BY GROUPING SETS ((category, open_region), (category, classed_region))"""
 
+_HOW_MANY = f"SELECT count(*), count(*) FILTER (WHERE category = {UNKNOWN_CATEGORY}) FROM events"
+
 
 @contextmanager
 def open_spark_engine(
@@ -101,13 +103,12 @@ class SparkEngine:
                 texts = self.session.sql(f"SELECT DISTINCT query FROM log WHERE {of_day} AND query IS NOT NULL")
                 _named(texts, self.model).createOrReplaceTempView("topics")
             events = self.session.sql(events_query(self.spec, day, of_day, _random, queries=self.model is not None))
-            events.createOrReplaceTempView("events")
-            for statement in bounding_statements():
-                self.session.sql(statement)
-            sums = _columns(self.session.sql(_CELL_SUMS))
-        ((used, unknown),) = self._ask(
-            f"SELECT count(*), count(*) FILTER (WHERE category = {UNKNOWN_CATEGORY}) FROM events"
-        )
+            with _kept(events):
+                events.createOrReplaceTempView("events")
+                for statement in bounding_statements():
+                    self.session.sql(statement)
+                sums = _columns(self.session.sql(_CELL_SUMS))
+                ((used, unknown),) = self._ask(_HOW_MANY)
         return Contributions(
             events=used,
             unknown_category=unknown,
@@ -133,6 +134,20 @@ class SparkEngine:
             yield
         except spark_errors() as error:
             raise unreadable(self.session, self.log, error) from None
+
+
+@contextmanager
+def _kept(frame: "DataFrame") -> Iterator[None]:
+    """Keep what a query gives on the cluster while it is used, because X4 compares draws from several uses of it.
+
+    Read anew for each, a log that is being written could show a user in two size classes. What does not fit into the
+    workers' memory goes to their disks.
+    """
+    frame.persist()
+    try:
+        yield
+    finally:
+        frame.unpersist()
 
 
 def _named(texts: "DataFrame", model: Classifier) -> "DataFrame":
