@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from search_insights.errors import InputError, UsageError
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _INSTALL = "pip install 'search-insights[spark]'"
+_OLDEST_SPARK = 4  # SQL before it has no >>
 _OLDEST_JAVA = 17  # that Spark 4 runs on
 
-# Whatever a cluster's own defaults are: names and quotes mean what they mean in DuckDB, no file is passed over in
+# Whatever a cluster's own defaults are: names, quotes and times mean what they do in DuckDB, no file is passed over in
 # silence, and a folder's name such as day=01 is text.
 _SESSION_SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -40,6 +41,7 @@ _SESSION_SETTINGS = {
     "spark.sql.groupByAliases": "true",
     "spark.sql.legacy.consecutiveStringLiterals.enabled": "false",
     "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
+    "spark.sql.parquet.int96TimestampConversion": "false",
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
@@ -61,7 +63,8 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key.startswith("spark."):
-            raise UsageError(f"--conf {pair}: expected KEY=VALUE with a setting of Spark such as spark.executor.memory")
+            # Not the value: it may be a password.
+            raise UsageError(f"--conf {key}: expected KEY=VALUE with a setting of Spark such as spark.executor.memory")
         settings[key] = value
     return settings
 
@@ -89,9 +92,23 @@ def private_session(session: "SparkSession") -> "SparkSession":
 
 
 def _settled(session: "SparkSession") -> "SparkSession":
+    try:
+        version = session.version
+    except spark_errors() as error:
+        raise InputError(f"--engine spark: Spark does not tell its version ({condition_of(error)})") from None
+    if int(version.split(".")[0]) < _OLDEST_SPARK:
+        raise InputError(f"--engine spark: needs Spark {_OLDEST_SPARK} or newer, this is {version}; use a newer one")
     for key, value in _SESSION_SETTINGS.items():
-        if session.conf.get(key) != value:  # some are so old that Spark warns of setting them
-            session.conf.set(key, value)
+        try:
+            if session.conf.get(key) != value:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)  # that it is old
+                    session.conf.set(key, value)
+        except spark_errors() as error:
+            raise InputError(
+                f"--engine spark: this Spark does not let {key} be {value} ({condition_of(error)}), without which it "
+                "may misread a log; have its operators allow it, or use another Spark"
+            ) from None
     return session
 
 
@@ -106,8 +123,26 @@ def spark_errors() -> tuple[type[Exception], ...]:
 
 def condition_of(error: Exception) -> str:
     """Name the kind of an error in Spark's own words, which hold no value."""
-    condition = getattr(error, "getCondition", lambda: None)()
-    return str(condition or type(error).__name__)
+    return str(_told(error, "getCondition") or type(error).__name__)
+
+
+def file_of(error: Exception) -> str:
+    """Name the file that an error is about; nothing, if it is about something else."""
+    if not condition_of(error).startswith("FAILED_READ_FILE"):
+        return ""
+    return str((_told(error, "getMessageParameters") or {}).get("path", ""))
+
+
+def _told(error: Exception, question: str) -> Any:
+    """Ask an error about itself; one that PySpark leaves in Java's form, as it does of broken files, in PySpark's."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors.exceptions.captured import CapturedException
+
+    try:
+        asked = CapturedException(origin=error.java_exception) if isinstance(error, Py4JJavaError) else error
+        return getattr(asked, question, lambda: None)()
+    except spark_errors():  # Java has died of it
+        return None
 
 
 def _require_pyspark() -> None:
@@ -115,8 +150,8 @@ def _require_pyspark() -> None:
         import pyspark
     except ImportError:
         raise InputError(f"--engine spark: PySpark is not installed; {_INSTALL}") from None
-    if int(pyspark.__version__.split(".")[0]) < 4:  # SQL before it has no >>
-        raise InputError(f"--engine spark: needs PySpark 4, this is {pyspark.__version__}; {_INSTALL}")
+    if int(pyspark.__version__.split(".")[0]) < _OLDEST_SPARK:
+        raise InputError(f"--engine spark: needs PySpark {_OLDEST_SPARK}, this is {pyspark.__version__}; {_INSTALL}")
 
 
 def require_java() -> None:
@@ -184,8 +219,14 @@ def _started(cluster: Cluster, folder: str) -> Iterator["SparkSession"]:
 
 
 def _for_one_machine(folder: str) -> dict[str, str]:
-    """Choose what a cluster chooses for itself. Spark's 200 parts are too many here: a few for each core will do."""
+    """Choose what a cluster chooses for itself. Spark's 200 parts are too many here: a few for each core will do.
+
+    Others on the network, or with an account on this machine, could otherwise ask Spark for its blocks.
+    """
     return {
+        "spark.authenticate": "true",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "2g",
         "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),
         "spark.sql.warehouse.dir": str(Path(folder, "warehouse")),
@@ -203,7 +244,7 @@ def _joined(cluster: Cluster, remote: str) -> Iterator["SparkSession"]:
         session.range(1).count()
     except spark_errors() as error:
         raise InputError(
-            f"--remote {remote}: no answer from a Spark Connect server there ({condition_of(error)})"
+            f"--remote {shown_address(remote)}: no answer from a Spark Connect server there ({condition_of(error)})"
         ) from None
     try:
         session.clearProgressHandlers()
@@ -223,10 +264,16 @@ def _set(session: "SparkSession", settings: Mapping[str, str]) -> None:
 
 def _require_answer(remote: str) -> None:
     """Refuse an address where nobody listens: PySpark would try for ten minutes."""
-    address = urlsplit(remote)
+    address, shown = urlsplit(remote), shown_address(remote)
     if address.scheme != "sc" or not address.hostname:
-        raise UsageError(f"--remote {remote}: expected the address of a Spark Connect server such as sc://host:15002")
+        raise UsageError(f"--remote {shown}: expected the address of a Spark Connect server such as sc://host:15002")
     try:
         socket.create_connection((address.hostname, address.port or 15002), timeout=10).close()
     except (OSError, ValueError):
-        raise InputError(f"--remote {remote}: nobody listens there; is the Spark Connect server running?") from None
+        raise InputError(f"--remote {shown}: nobody listens there; is the Spark Connect server running?") from None
+
+
+def shown_address(remote: str) -> str:
+    """Write a server's address without what may follow it: tokens and names of users."""
+    plain = re.match(r"\w+://(?:[^@/;?#]*@)?([\w.-]+|\[[\da-fA-F:.]+\])(:\d+)?(?=[/;?#]|$)", remote)
+    return f"{urlsplit(remote).scheme}://{plain[1]}{plain[2] or ''}" if plain else "(not shown)"
