@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from search_insights.errors import LogError, UsageError
-from search_insights.log_files import changed, find_files, format_of, state_of
+from search_insights.log_files import came, changed, find_files, format_of, state_of
 from search_insights.quoting import identifier, literal
 
 if TYPE_CHECKING:
@@ -64,6 +64,9 @@ class SearchLog:
         for file, state in zip(self.files, self.states, strict=False):
             if state_of(file) != state:
                 raise changed(file)
+        for file in find_files(self.source.patterns) if self.states else ():
+            if file not in self.files:
+                raise came(file)
 
     @property
     def naive_zone(self) -> str:

@@ -66,6 +66,11 @@ def changed(file: str) -> LogError:
     return LogError(f"{file}: changed while it was read; nothing was spent: run again when the log is complete")
 
 
+def came(file: str) -> LogError:
+    """Say that a file was not there when the log was opened."""
+    return LogError(f"{file}: came while the log was read; nothing was spent: run again when the log is complete")
+
+
 def vanished(file: str) -> LogError:
     """Say that a file is no longer there."""
     return LogError(f"{file}: vanished while the log was read; nothing was spent")

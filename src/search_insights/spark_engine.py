@@ -132,7 +132,7 @@ class SparkEngine:
     def _quietly(self) -> Iterator[None]:
         """Keep Spark's errors here, because they quote values of the log; say what is wrong in other words."""
         trouble = "Spark could not finish a day's work; give it more memory with --conf, or look into the cluster's log"
-        with explained(self.log.source, trouble):
+        with explained(self.log.source, trouble, self.log.files):
             yield
 
 

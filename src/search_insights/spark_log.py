@@ -4,7 +4,7 @@ It is checked as `log.py` checks one, and refused in the same words.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,9 +26,9 @@ from search_insights.log import (
     topic_role,
     unknown_zone,
 )
-from search_insights.log_files import changed, require_parquet, vanished
+from search_insights.log_files import came, changed, require_parquet, vanished
 from search_insights.quoting import identifier
-from search_insights.spark_session import condition_of, file_of, spark_errors
+from search_insights.spark_session import condition_of, spark_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -47,6 +47,9 @@ _WORDS = {
         "--engine duckdb"
     ),
 }
+_OF_A_FILE = re.compile(
+    r"\[FAILED_READ_FILE\.(?P<kind>[A-Z_]+)\] Encountered error while reading file (?P<file>.+?)\.\s"
+)
 _SPELT = re.compile("/[^/=]+=[^/]*/")  # a folder whose name is a column's value
 
 States = Mapping[str, tuple[int, int]]  # a file's length, and when it was written in milliseconds
@@ -83,8 +86,9 @@ def open_spark_log(session: "SparkSession", source: LogSource, release_zone: str
     """Check a log and open it as the view `log`: user_id, timestamp, region, category, query."""
     zone = source.naive_zone or release_zone
     _set_zone(session, zone)
-    with explained(source, "Spark cannot read it"):
+    with explained(source, "Spark cannot list its files"):
         states = _states(session, source)
+    with explained(source, "Spark cannot read it", states):
         frame, files = _read(session, source, states)
         types = _types(frame)
         require_columns(source, types)
@@ -108,7 +112,7 @@ def open_spark_log(session: "SparkSession", source: LogSource, release_zone: str
 
 
 def require_unchanged(session: "SparkSession", log: SparkLog) -> None:
-    """Refuse a log whose files are not those that were opened, as `log.py` does; one that came since is a change, too.
+    """Refuse a log whose files are not those that were opened, as `log.py` does.
 
     Of a table nothing of the kind is known: it should be a snapshot, or a view that gives the same rows again.
     """
@@ -117,29 +121,33 @@ def require_unchanged(session: "SparkSession", log: SparkLog) -> None:
     for file in sorted(log.states.keys() | now.keys()):
         if file not in now:
             raise vanished(file)
-        if log.states.get(file) != now[file]:
+        if file not in log.states:
+            raise came(file)
+        if log.states[file] != now[file]:
             raise changed(file)
 
 
 @contextmanager
-def explained(source: LogSource, otherwise: str) -> Iterator[None]:
+def explained(source: LogSource, otherwise: str, files: Collection[str] = ()) -> Iterator[None]:
     """Keep Spark's errors here, because they quote values of the log; say in other words what is wrong."""
     try:
         yield
     except spark_errors() as error:
-        raise _in_words(shown(source), error, otherwise) from None
+        raise _in_words(shown(source), error, otherwise, files) from None
 
 
-def _in_words(what: str, error: Exception, otherwise: str) -> LogError:
-    condition = condition_of(error)
-    if condition.startswith("FAILED_READ_FILE"):
-        file = _plain(unquote(file_of(error))) or what
-        return vanished(file) if condition.endswith(".FILE_NOT_EXIST") else _broken(file)
+def _in_words(what: str, error: Exception, otherwise: str, files: Collection[str] = ()) -> LogError:
+    """Tell an error by its kind. Only a file's own error blames it, and only a name that is known is repeated."""
+    if of_file := _OF_A_FILE.search(str(error)):
+        file = _plain(unquote(of_file["file"]))
+        file = file if file in files else what
+        return vanished(file) if of_file["kind"] == "FILE_NOT_EXIST" else _broken(file)
     if f"No module named '{__package__}'" in str(error):
         return LogError(
             f"{what}: its queries are classified by Spark's workers, and search-insights is not installed there; "
             "install the same version, or write a column category before"
         )
+    condition = condition_of(error)
     return LogError(f"{what}: {_WORDS.get(condition, f'{otherwise} ({condition})')}")
 
 

@@ -17,8 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
 from search_insights.errors import InputError, UsageError
 from search_insights.working_folder import working_folder
@@ -32,7 +31,7 @@ _OLDEST_JAVA = 17  # that Spark 4 runs on
 
 # Whatever a cluster's own defaults are: names, quotes and times mean what they do in DuckDB, no file is passed over in
 # silence, and a folder's name such as day=01 is text.
-_SESSION_SETTINGS = {
+SESSION_SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.ansi.doubleQuotedIdentifiers": "true",
     "spark.sql.caseSensitive": "true",
@@ -98,7 +97,7 @@ def _settled(session: "SparkSession") -> "SparkSession":
         raise InputError(f"--engine spark: Spark does not tell its version ({condition_of(error)})") from None
     if int(version.split(".")[0]) < _OLDEST_SPARK:
         raise InputError(f"--engine spark: needs Spark {_OLDEST_SPARK} or newer, this is {version}; use a newer one")
-    for key, value in _SESSION_SETTINGS.items():
+    for key, value in SESSION_SETTINGS.items():
         try:
             if session.conf.get(key) != value:
                 with warnings.catch_warnings():
@@ -123,26 +122,25 @@ def spark_errors() -> tuple[type[Exception], ...]:
 
 def condition_of(error: Exception) -> str:
     """Name the kind of an error in Spark's own words, which hold no value."""
-    return str(_told(error, "getCondition") or type(error).__name__)
+    try:
+        conditions = [getattr(each, "getCondition", lambda: None)() for each in _with_causes(error)]
+    except spark_errors():  # Java has died of it
+        conditions = []
+    return next((str(condition) for condition in conditions if condition), type(error).__name__)
 
 
-def file_of(error: Exception) -> str:
-    """Name the file that an error is about; nothing, if it is about something else."""
-    if not condition_of(error).startswith("FAILED_READ_FILE"):
-        return ""
-    return str((_told(error, "getMessageParameters") or {}).get("path", ""))
-
-
-def _told(error: Exception, question: str) -> Any:
-    """Ask an error about itself; one that PySpark leaves in Java's form, as it does of broken files, in PySpark's."""
+def _with_causes(error: Exception) -> Iterator[Exception]:
+    """Give an error; one that PySpark has left in Java's form in PySpark's, with those that it comes from."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors.exceptions.captured import CapturedException
 
-    try:
-        asked = CapturedException(origin=error.java_exception) if isinstance(error, Py4JJavaError) else error
-        return getattr(asked, question, lambda: None)()
-    except spark_errors():  # Java has died of it
-        return None
+    if not isinstance(error, Py4JJavaError):
+        yield error
+        return
+    java = error.java_exception
+    while java is not None:
+        yield CapturedException(origin=java)
+        java = java.getCause()
 
 
 def _require_pyspark() -> None:
@@ -190,17 +188,7 @@ def _started(cluster: Cluster, folder: str) -> Iterator["SparkSession"]:
         raise InputError(
             "Spark runs in this process already: open its log with spark_engine(private_session(...), ...)"
         )
-    settings = {
-        "spark.app.name": "search-insights",
-        "spark.eventLog.enabled": "false",
-        "spark.local.dir": folder,
-        "spark.ui.enabled": "false",
-        **(_for_one_machine(folder) if cluster.master.startswith("local") else {}),
-        **cluster.settings,
-        "spark.log.level": "OFF",
-        "spark.ui.showConsoleProgress": "false",
-    }
-    conf = SparkConf().setMaster(cluster.master).setAll(list(settings.items()))
+    conf = SparkConf().setMaster(cluster.master).setAll(list(settings_to_start(cluster, folder).items()))
     nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
         # One Java a process: it is started once, and ends with the process.
@@ -216,6 +204,20 @@ def _started(cluster: Cluster, folder: str) -> Iterator["SparkSession"]:
         yield session
     finally:
         context.stop()
+
+
+def settings_to_start(cluster: Cluster, folder: str) -> dict[str, str]:
+    """List what Spark is started with: the operator's settings go before these, but for what would print values."""
+    return {
+        "spark.app.name": "search-insights",
+        "spark.eventLog.enabled": "false",
+        "spark.local.dir": folder,
+        "spark.ui.enabled": "false",
+        **(_for_one_machine(folder) if re.match(r"local(\[|$)", cluster.master) else {}),
+        **cluster.settings,
+        "spark.log.level": "OFF",
+        "spark.ui.showConsoleProgress": "false",
+    }
 
 
 def _for_one_machine(folder: str) -> dict[str, str]:
@@ -264,16 +266,24 @@ def _set(session: "SparkSession", settings: Mapping[str, str]) -> None:
 
 def _require_answer(remote: str) -> None:
     """Refuse an address where nobody listens: PySpark would try for ten minutes."""
-    address, shown = urlsplit(remote), shown_address(remote)
-    if address.scheme != "sc" or not address.hostname:
+    scheme, host, port = _address(remote)
+    shown = shown_address(remote)
+    if scheme != "sc" or not host:
         raise UsageError(f"--remote {shown}: expected the address of a Spark Connect server such as sc://host:15002")
     try:
-        socket.create_connection((address.hostname, address.port or 15002), timeout=10).close()
-    except (OSError, ValueError):
+        socket.create_connection((host.strip("[]"), int(port or 15002)), timeout=10).close()
+    except (OSError, OverflowError):
         raise InputError(f"--remote {shown}: nobody listens there; is the Spark Connect server running?") from None
 
 
 def shown_address(remote: str) -> str:
-    """Write a server's address without what may follow it: tokens and names of users."""
-    plain = re.match(r"\w+://(?:[^@/;?#]*@)?([\w.-]+|\[[\da-fA-F:.]+\])(:\d+)?(?=[/;?#]|$)", remote)
-    return f"{urlsplit(remote).scheme}://{plain[1]}{plain[2] or ''}" if plain else "(not shown)"
+    """Write a server's address without what may come before and after it: names of users, tokens."""
+    scheme, host, port = _address(remote)
+    return f"{scheme}://{host}{port and ':' + port}" if host else "(not shown)"
+
+
+def _address(remote: str) -> tuple[str, str, str]:
+    """Take scheme, host and port of an address; nothing of one that has no such form."""
+    form = r"(\w+)://(?:[^@/;?#]*@)?([\w.-]+|\[[\da-fA-F:.]+\])(?::(\d+))?(?=[/;?#]|$)"
+    found = re.match(form, remote)
+    return (found[1], found[2], found[3] or "") if found else ("", "", "")
