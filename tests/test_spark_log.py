@@ -131,10 +131,9 @@ def test_a_log_that_changes_is_refused_by_both_engines(
 
 
 def test_a_remote_spark_looks_after_the_files_as_well(
-    spark: "SparkSession", coverage: Coverage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: "SparkSession", coverage: Coverage, tmp_path: Path
 ) -> None:
     """Over Spark Connect: files below are read, a broken one is named, and so is one that changes."""
-    monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")  # as PySpark does, but only for this test
     span = (WEEK.begin, WEEK.end)
     write_log(tmp_path / "log" / "a.parquet")
     write_log(tmp_path / "log" / "late" / "b.parquet")

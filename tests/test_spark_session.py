@@ -60,6 +60,7 @@ def test_nobody_else_can_call_a_spark_of_this_machine(spark: "SparkSession") -> 
     conf = spark.sparkContext.getConf()
     assert conf.get("spark.authenticate") == "true"
     assert conf.get("spark.authenticate.secret") is None
+    assert conf.get("spark.io.encryption.enabled") == "true", "nor read what it shuffles"
     gateway = spark.sparkContext._gateway
     assert gateway is not None
     java = gateway.proc.pid
@@ -80,7 +81,7 @@ def test_settings_of_the_operator_go_first() -> None:
         assert found["spark.ui.showConsoleProgress"] == "false"
     for master in ("spark://host:7077", "yarn", "local-cluster[2,1,1024]"):
         found = settings_to_start(Cluster(master), "folder")
-        assert not {"spark.driver.host", "spark.driver.bindAddress", "spark.authenticate"} & set(found)
+        assert not {key for key in found if key.startswith(("spark.driver", "spark.authenticate", "spark.io"))}
 
 
 # Settings of a session
@@ -231,6 +232,16 @@ def test_settings_are_sparks() -> None:
     assert parse_settings(["spark.a=b=c"]) == {"spark.a": "b=c"}
     with pytest.raises(UsageError):
         parse_settings(["a=b"])
+
+
+def test_a_spark_can_be_started_after_one_was_joined(spark: "SparkSession") -> None:
+    """PySpark remembers a server that it joined, and would start no Spark in the same process after it."""
+    port = spark.conf.get("spark.connect.grpc.binding.port")
+    with open_session(Cluster(remote=f"sc://localhost:{port}")) as remote:
+        assert remote.range(3).count() == 3
+    with pytest.raises(InputError, match="Spark runs in this process already"), open_session(Cluster("local")):
+        pass
+    assert "SPARK_CONNECT_MODE_ENABLED" not in os.environ
 
 
 def test_the_lack_of_java_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

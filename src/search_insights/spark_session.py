@@ -74,7 +74,7 @@ def open_session(cluster: Cluster) -> Iterator["SparkSession"]:
     _require_pyspark()
     _hush_python()
     if cluster.remote is not None:
-        with _joined(cluster, cluster.remote) as session:
+        with _mode_kept(), _joined(cluster, cluster.remote) as session:
             yield _settled(session)
         return
     require_java()
@@ -223,16 +223,31 @@ def settings_to_start(cluster: Cluster, folder: str) -> dict[str, str]:
 def _for_one_machine(folder: str) -> dict[str, str]:
     """Choose what a cluster chooses for itself. Spark's 200 parts are too many here: a few for each core will do.
 
-    Others on the network, or with an account on this machine, could otherwise ask Spark for its blocks.
+    Others on the network, or with an account on this machine, could otherwise ask Spark for its blocks. What it shuffles
+    and spills is encrypted with a key that is only in memory, which costs next to nothing.
     """
     return {
         "spark.authenticate": "true",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
+        "spark.io.encryption.enabled": "true",
         "spark.driver.memory": "2g",
         "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),
         "spark.sql.warehouse.dir": str(Path(folder, "warehouse")),
     }
+
+
+@contextmanager
+def _mode_kept() -> Iterator[None]:
+    """Make PySpark forget that it has joined a server: otherwise it starts no Spark in this process any more."""
+    mode = "SPARK_CONNECT_MODE_ENABLED"
+    before = os.environ.get(mode)
+    try:
+        yield
+    finally:
+        os.environ.pop(mode, None)
+        if before is not None:
+            os.environ[mode] = before
 
 
 @contextmanager
