@@ -2,7 +2,6 @@
 
 import os
 import socket
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -110,12 +109,11 @@ def spark() -> Iterator["SparkSession"]:
     more = {
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(port),
+        "spark.io.encryption.enabled": "false",  # with it PySpark leaves sockets open; the command's tests have it on
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
     }
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)  # for tests that put Python into Spark's tasks
-        with open_session(Cluster("local[2,4]", settings=QUICK | CONTRARY | more)) as session:
-            yield session
+    with open_session(Cluster("local[2,4]", settings=QUICK | CONTRARY | more)) as session:
+        yield session
 
 
 @pytest.fixture

@@ -287,8 +287,12 @@ def test_a_column_of_two_types_is_refused_by_both_engines(
 
 @pytest.mark.parametrize(
     "query",
-    [searches(user_id="uuid()"), searches(timestamp=f"TIMESTAMP_NS '{MONDAY} 20:00:00'")],
-    ids=["UUID", "nanoseconds"],
+    [
+        searches(user_id="uuid()"),
+        searches(timestamp=f"TIMESTAMP_NS '{MONDAY} 20:00:00'"),
+        searches(more="uuid() AS visit"),
+    ],
+    ids=["UUID", "nanoseconds", "a column that is not used"],
 )
 def test_types_that_spark_does_not_read_are_told(
     session: "SparkSession", coverage: Coverage, tmp_path: Path, query: str

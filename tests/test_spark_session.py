@@ -22,7 +22,7 @@ from search_insights.spark_session import (
 )
 from search_insights.store import open_store
 from tests.conftest import CONTRARY, QUICK
-from tests.logs import MONDAY, WEEK, Publisher, on_spark, write_log
+from tests.logs import MONDAY, WEEK, Publisher, on_spark, searches, write_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -60,7 +60,6 @@ def test_nobody_else_can_call_a_spark_of_this_machine(spark: "SparkSession") -> 
     conf = spark.sparkContext.getConf()
     assert conf.get("spark.authenticate") == "true"
     assert conf.get("spark.authenticate.secret") is None
-    assert conf.get("spark.io.encryption.enabled") == "true", "nor read what it shuffles"
     gateway = spark.sparkContext._gateway
     assert gateway is not None
     java = gateway.proc.pid
@@ -77,6 +76,7 @@ def test_settings_of_the_operator_go_first() -> None:
         found = settings_to_start(Cluster(master, settings=given), "folder")
         assert found["spark.driver.host"] == "10.0.0.1"
         assert found["spark.driver.bindAddress"] == "127.0.0.1"
+        assert found["spark.io.encryption.enabled"] == "true"
         assert found["spark.log.level"] == "OFF"
         assert found["spark.ui.showConsoleProgress"] == "false"
     for master in ("spark://host:7077", "yarn", "local-cluster[2,1,1024]"):
@@ -90,6 +90,7 @@ def test_settings_of_the_operator_go_first() -> None:
 def test_a_session_is_the_same_whatever_the_cluster_prefers(spark: "SparkSession") -> None:
     """Nothing that decides how a log is read is left as the cluster's operators have set it."""
     session = private_session(spark)
+    assert CONTRARY.keys() == SESSION_SETTINGS.keys()
     preferred = {key: spark.sparkContext.getConf().get(key) for key in CONTRARY}
     assert preferred == CONTRARY
     assert [key for key, value in CONTRARY.items() if session.conf.get(key) == value] == []
@@ -186,9 +187,13 @@ def assert_committed(publisher: Publisher, done: subprocess.CompletedProcess[str
 
 
 def test_the_command_starts_spark_and_leaves_nothing_behind(spark: "SparkSession", publisher: Publisher) -> None:
-    """A week is committed; nothing of Spark's chatter reaches the terminal, and its folder is removed."""
+    """A week is committed; nothing of Spark's chatter reaches the terminal, and its folder is removed.
+
+    Its workers find this program, which names the queries.
+    """
     settings = [f"--conf={key}={value}" for key, value in QUICK.items()]
-    done = program(publisher, publisher.log(), "--engine", "spark", "--master", "local[2]", *settings)
+    log = publisher.log(searches(category="", more="'covid vaccine' AS query"))
+    done = program(publisher, log, "--engine", "spark", "--master", "local[2]", *settings)
     assert_committed(publisher, done)
 
 

@@ -11,6 +11,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -195,6 +196,8 @@ def _started(cluster: Cluster, folder: str) -> Iterator["SparkSession"]:
         gateway = SparkContext._gateway or launch_gateway(conf, nowhere)  # type: ignore[no-untyped-call]
         context = SparkContext(conf=conf, gateway=gateway)
         session = SparkSession(context)
+        if _on_one_machine(cluster) and "PYSPARK_PYTHON" not in os.environ:
+            context.pythonExec = sys.executable  # not any python3: it has to have this program
     except spark_errors() as error:
         raise InputError(
             f"--master {cluster.master}: Spark does not start ({condition_of(error)}); expected a master such as "
@@ -213,18 +216,22 @@ def settings_to_start(cluster: Cluster, folder: str) -> dict[str, str]:
         "spark.eventLog.enabled": "false",
         "spark.local.dir": folder,
         "spark.ui.enabled": "false",
-        **(_for_one_machine(folder) if re.match(r"local(\[|$)", cluster.master) else {}),
+        **(_for_one_machine(folder) if _on_one_machine(cluster) else {}),
         **cluster.settings,
         "spark.log.level": "OFF",
         "spark.ui.showConsoleProgress": "false",
     }
 
 
+def _on_one_machine(cluster: Cluster) -> bool:
+    return re.match(r"local(\[|$)", cluster.master) is not None
+
+
 def _for_one_machine(folder: str) -> dict[str, str]:
     """Choose what a cluster chooses for itself. Spark's 200 parts are too many here: a few for each core will do.
 
-    Others on the network, or with an account on this machine, could otherwise ask Spark for its blocks. What it shuffles
-    and spills is encrypted with a key that is only in memory, which costs next to nothing.
+    Others on the network, or with an account on this machine, could otherwise ask Spark for its blocks. What it writes
+    when it shuffles and spills is encrypted with a key that is only in memory, which costs next to nothing.
     """
     return {
         "spark.authenticate": "true",
