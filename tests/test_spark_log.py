@@ -130,6 +130,19 @@ def test_a_log_that_changes_is_refused_by_both_engines(
                 engine.left_out(*span, span, 2 * ROWS)
 
 
+def test_a_log_that_is_gone_is_told_as_duckdb_tells_it(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path
+) -> None:
+    """Whether it was a file or a folder: it was there before."""
+    span = (WEEK.begin, WEEK.end)
+    log = write_log(tmp_path / "a.parquet")
+    engines = [on_spark(session, coverage, pattern) for pattern in (log, tmp_path)]
+    log.unlink()
+    for engine in engines:
+        with pytest.raises(LogError, match=r"a\.parquet: vanished while the log was read; nothing was spent"):
+            engine.left_out(*span, span, ROWS)
+
+
 def test_a_remote_spark_looks_after_the_files_as_well(
     spark: "SparkSession", coverage: Coverage, tmp_path: Path
 ) -> None:

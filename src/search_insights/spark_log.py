@@ -41,7 +41,7 @@ _WORDS = {
     "PATH_NOT_FOUND": "no such file; give Parquet files, folders of them, or globs, as Spark reads them",
     "UNABLE_TO_INFER_SCHEMA": "a folder without log files; give Parquet files, folders of them, or globs",
     "TABLE_OR_VIEW_NOT_FOUND": "no such table in Spark's catalog",
-    "CONFLICTING_DIRECTORY_STRUCTURES": "folders named key=value beside others; give each as a log of its own",
+    "CONFLICTING_DIRECTORY_STRUCTURES": "folders named key=value beside others; put all files into such, or none",
     "PARQUET_TYPE_ILLEGAL": (
         "a column of a type that Spark does not read; write timestamps in microseconds, and UUIDs as text, or use "
         "--engine duckdb"
@@ -88,6 +88,8 @@ def open_spark_log(session: "SparkSession", source: LogSource, release_zone: str
     _set_zone(session, zone)
     with explained(source, "Spark cannot list its files"):
         states = _states(session, source)
+    if not states and _table(source) is None:
+        raise LogError(f"{shown(source)}: {_WORDS['UNABLE_TO_INFER_SCHEMA']}")
     with explained(source, "Spark cannot read it", states):
         frame, files = _read(session, source, states)
         types = _types(frame)
@@ -117,7 +119,12 @@ def require_unchanged(session: "SparkSession", log: SparkLog) -> None:
     Of a table nothing of the kind is known: it should be a snapshot, or a view that gives the same rows again.
     """
     with explained(log.source, "Spark cannot list its files again"):
-        now = _states(session, log.source)
+        try:
+            now = _states(session, log.source)
+        except spark_errors() as error:
+            if condition_of(error) != "PATH_NOT_FOUND":
+                raise
+            now = {}
     for file in sorted(log.states.keys() | now.keys()):
         if file not in now:
             raise vanished(file)
@@ -171,8 +178,6 @@ def _states(session: "SparkSession", source: LogSource) -> dict[str, tuple[int, 
     for file in sorted(_plain(unquote(file)) for file in listing.inputFiles()):
         if file not in states:  # Spark passes over files without a byte
             raise _broken(file)
-    if not states:
-        raise LogError(f"{shown(source)}: {_WORDS['UNABLE_TO_INFER_SCHEMA']}")
     return states
 
 
