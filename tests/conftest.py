@@ -2,7 +2,6 @@
 
 import os
 import socket
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from search_insights.coverage import Coverage
 from search_insights.dashboard_site import dashboard
 from search_insights.errors import InputError
 from search_insights.geography import Geography, load_geography
-from search_insights.spark_session import Cluster, open_session, require_java
+from search_insights.spark_session import Cluster, open_session, private_session, require_java
 from search_insights.spec import Spec
 from search_insights.spec_file import load_spec
 from tests.dashboards import other_dataset, quick_accounting, us_dataset, with_a_zero
@@ -35,6 +34,22 @@ QUICK = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
+}
+
+# What a cluster's operators may have set: the opposite of all that a log is read with.
+CONTRARY = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.files.ignoreCorruptFiles": "true",
+    "spark.sql.files.ignoreMissingFiles": "true",
+    "spark.sql.groupByAliases": "false",
+    "spark.sql.legacy.consecutiveStringLiterals.enabled": "true",
+    "spark.sql.parquet.inferTimestampNTZ.enabled": "false",
+    "spark.sql.parquet.int96TimestampConversion": "true",
+    "spark.sql.parser.escapedStringLiterals": "true",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "true",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
 }
 
 
@@ -79,7 +94,10 @@ def other_coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator["SparkSession"]:
-    """A real Spark on this machine, which tries a task up to four times, with a server of Spark Connect in it."""
+    """A real Spark on this machine, which tries a task up to four times, with a server of Spark Connect in it.
+
+    Its own settings are contrary, so that tests notice each that a session of this program needs and does not set.
+    """
     try:
         require_java()
     except InputError as missing:
@@ -89,13 +107,19 @@ def spark() -> Iterator["SparkSession"]:
     with socket.create_server(("localhost", 0)) as free:
         port = free.getsockname()[1]
     more = {
+        "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(port),
+        "spark.io.encryption.enabled": "false",  # with it PySpark leaves sockets open; the command's tests have it on
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
     }
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)  # for tests that put Python into Spark's tasks
-        with open_session(Cluster("local[2,4]", settings=QUICK | more)) as session:
-            yield session
+    with open_session(Cluster("local[2,4]", settings=QUICK | CONTRARY | more)) as session:
+        yield session
+
+
+@pytest.fixture
+def session(spark: "SparkSession") -> "SparkSession":
+    """A session with settings and views of its own."""
+    return private_session(spark)
 
 
 @pytest.fixture

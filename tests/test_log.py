@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from search_insights.coverage import Coverage
 from search_insights.duckdb_engine import DuckDbEngine, open_duckdb_engine
 from search_insights.errors import LogError, UsageError
-from search_insights.log import LogSource, SearchLog, find_files, open_log, parse_columns
+from search_insights.log import LogSource, SearchLog, open_log, parse_columns
+from search_insights.log_files import find_files
 from search_insights.region_names import region_names
 from tests.logs import (
     MONDAY,

@@ -1,4 +1,4 @@
-"""The search log: which files, which columns, which rows can be used. All of it is private.
+"""The search log: which columns, which rows can be used. All of it is private.
 
 Nothing here puts a value of the log into a message. DuckDB's own errors quote values, so they are never passed on.
 """
@@ -7,11 +7,11 @@ import glob
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from search_insights.errors import LogError, UsageError
+from search_insights.log_files import came, changed, find_files, format_of, state_of
 from search_insights.quoting import identifier, literal
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 REQUIRED = ("user_id", "timestamp", "region")
 TOPIC_COLUMNS = ("category", "query")
 
-_PARQUET = (".parquet", ".pq")
-_CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz")
 _FILE_COLUMN = "search_insights_file"  # not "filename": a log may have a column of that name
 _TIMES = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
@@ -70,10 +68,11 @@ class SearchLog:
     def require_unchanged(self) -> None:
         """Refuse a log whose files are not those that were opened: a week is noised once, so its log must be final."""
         for file, state in zip(self.files, self.states, strict=False):
-            if _state(file) != state:
-                raise LogError(
-                    f"{file}: changed while it was read; nothing was spent: run again when the log is complete"
-                )
+            if state_of(file) != state:
+                raise changed(file)
+        for file in find_files(self.source.patterns) if self.states else ():
+            if file not in self.files:
+                raise came(file)
 
     @property
     def naive_zone(self) -> str:
@@ -108,76 +107,20 @@ def parse_columns(pairs: Sequence[str]) -> dict[str, str]:
     return columns
 
 
-def find_files(patterns: Sequence[str]) -> tuple[str, ...]:
-    """Expand files, folders and globs to a sorted list of log files of one format."""
-    found: set[str] = set()
-    for pattern in patterns:
-        matches = _expand(pattern)
-        if not matches:
-            what = "a folder without log files" if pattern and Path(pattern).is_dir() else "no such file"
-            raise LogError(f"{pattern or repr(pattern)}: {what}; give Parquet or CSV files, folders of them, or globs")
-        found.update(matches)
-    formats = {_format(file) for file in found}
-    for file in sorted(found):
-        if not Path(file).is_file():  # a pipe can be read once only, and the log is read day by day
-            raise LogError(f"{file}: not a file that can be read again and again; write the log to one")
-    if len(formats) > 1:
-        raise LogError(f"{', '.join(patterns)}: Parquet and CSV files together; give files of one format")
-    return tuple(sorted(found))
-
-
-def _expand(pattern: str) -> list[str]:
-    if pattern and Path(pattern).exists():
-        return _files_at(pattern)
-    matches = glob.glob(pattern, recursive=True)  # noqa: PTH207 - a pattern may be absolute
-    return [file for name in matches for file in _files_at(name)]
-
-
-def _files_at(name: str) -> list[str]:
-    path = Path(name)
-    if path.is_dir():
-        return [str(p) for p in path.rglob("*") if p.is_file() and p.name.lower().endswith(_PARQUET + _CSV)]
-    return [name]
-
-
-def _state(file: str) -> tuple[int, int, int]:
-    """Tell a file from what it may become: which file it is, its size, when it was written."""
-    try:
-        found = Path(file).stat()
-    except OSError:
-        raise LogError(f"{file}: vanished while the log was read; nothing was spent") from None
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _format(file: str) -> str:
-    name = file.lower()
-    if name.endswith(_PARQUET):
-        return "parquet"
-    if name.endswith(_CSV):
-        return "csv"
-    raise LogError(f"{file}: not a log file; expected a name that ends in {', '.join(_PARQUET + _CSV)}")
-
-
-def require_parquet(file: str) -> None:
-    """Refuse CSV, for an engine that reads Parquet only: files of CSV may differ in their columns unnoticed."""
-    if file.lower().endswith(_CSV):
-        raise LogError(f"{file}: on Spark a log is Parquet files or a table; use --engine duckdb, or convert it")
-
-
 def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release_zone: str) -> SearchLog:
     """Check a log's files and columns and open it as the view `log`: user_id, timestamp, region, category, query, file.
 
     Where a log has categories, its queries are not looked at.
     """
     files = find_files(source.patterns)
-    states = tuple(_state(file) for file in files)
+    states = tuple(state_of(file) for file in files)
     zone = source.naive_zone or release_zone
     _set_zone(connection, zone)
     reader = _reader(files)
     types = _column_types(connection, files, source)
     topic = topic_role(source, types)
-    check_types(source, types, _ALLOWED)
     _require_in_each_file(connection, files, source, topic)
+    check_types(source, types, _ALLOWED)
     _require_whole_lines(connection, files, source)
     time = identifier(source.column("timestamp"))
     time_type = types[source.column("timestamp")]
@@ -207,7 +150,7 @@ def _reader(files: Sequence[str], header: str = "true") -> str:
     """
     listed = f"[{', '.join(literal(glob.escape(file)) for file in files)}]"
     shared = f"union_by_name = true, filename = {literal(_FILE_COLUMN)}, hive_types_autocast = false"
-    if _format(files[0]) == "parquet":
+    if format_of(files[0]) == "parquet":
         return f"read_parquet({listed}, {shared})"
     dialect = f"""header = {header}, skip = 0, quote = '"', escape = '"', comment = ''"""
     return f"read_csv({listed}, {shared}, all_varchar = true, {dialect})"
@@ -219,7 +162,7 @@ def _column_types(connection: "duckdb.DuckDBPyConnection", files: Sequence[str],
     _refuse_doubles(connection, files[0], types, source)
     # The first line of CSV may be no header but someone's search: it is not shown.
     rule = "the first line must name the columns, and all lines have as many fields"
-    require_columns(source, types, rule if _format(files[0]) == "csv" else "")
+    require_columns(source, types, rule if format_of(files[0]) == "csv" else "")
     return types
 
 
@@ -248,16 +191,17 @@ def require_alike(source: LogSource, topic: str, files: Iterable[tuple[str, Mapp
     """Refuse files, given with the types of their columns, that do not go together.
 
     A file without a column that others have would pass for one whose searches have no category. Users of another type
-    would not be recognised: 123 and '123.0' are one user to the publisher and two to the bounding, which breaks X1.
+    would not be recognised: 123 and '123.0' are one user to the publisher and two to the bounding, which breaks X1. The
+    region 6075 of one is the 06075 of others.
     """
     first: dict[str, str] = {}
     for file, types in files:
-        missing = {source.column(role) for role in (*REQUIRED, topic)} - set(types)
-        if missing:
+        columns = [source.column(role) for role in (*REQUIRED, topic)]
+        if missing := set(columns) - set(types):
             raise LogError(
                 f"{file}: no column {min(missing)!r}, which other files of the log have; mend it, or leave it out"
             )
-        for column in (source.column("user_id"), source.column("timestamp")):
+        for column in columns:
             if first.setdefault(column, types[column]) != types[column]:
                 raise LogError(
                     f"{file}: column {column!r}: its type is {types[column]}, in other files {first[column]}; "
@@ -277,7 +221,7 @@ def _refuse_doubles(
 
 def _header(connection: "duckdb.DuckDBPyConnection", file: str, source: LogSource) -> list[object]:
     """Read the names of the columns as they stand in a file."""
-    if _format(file) == "parquet":
+    if format_of(file) == "parquet":
         named = literal(glob.escape(file))
         return [name for (name,) in _quietly(connection, f"SELECT name FROM parquet_schema({named})", source)]
     rows = _quietly(connection, f"SELECT * FROM {_reader([file], header='false')} LIMIT 1", source)
@@ -286,7 +230,7 @@ def _header(connection: "duckdb.DuckDBPyConnection", file: str, source: LogSourc
 
 def _require_whole_lines(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource) -> None:
     """Refuse CSV values that reach over a line's end: a quote too many swallows the rows up to the next one."""
-    if _format(files[0]) != "csv":
+    if format_of(files[0]) != "csv":
         return
     values = f"concat_ws('', *COLUMNS(* EXCLUDE ({_FILE_COLUMN})))"
     sql = (
@@ -394,7 +338,7 @@ def unreadable(connection: "duckdb.DuckDBPyConnection", source: LogSource) -> Lo
         try:
             connection.execute(f"SELECT max(hash(COLUMNS(*))) FROM {_reader([file])}").fetchall()
         except duckdb.Error:
-            return LogError(f"{file}: cannot be read as {_format(file)}; is the file whole?")
+            return LogError(f"{file}: cannot be read as {format_of(file)}; is the file whole?")
     return LogError(f"{shown(source)}: the files cannot be read together; do all have the same columns and types?")
 
 

@@ -19,8 +19,8 @@ from search_insights.engine import Contributions, LeftOut
 from search_insights.left_out import find_left_out
 from search_insights.log import LogSource
 from search_insights.region_names import RegionNames
-from search_insights.spark_log import SparkLog, open_spark_log, unreadable
-from search_insights.spark_session import Cluster, open_session, spark_errors
+from search_insights.spark_log import SparkLog, explained, open_spark_log, require_unchanged
+from search_insights.spark_session import Cluster, open_session
 from search_insights.spec import Spec
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ def spark_engine(
     If the log has queries in place of categories, the model names them, where the log is.
     """
     log = open_spark_log(session, source, spec.time_zone)
-    register_names(session, names)
+    with explained(source, "Spark does not take the names of regions"):
+        register_names(session, names)
     return SparkEngine(session, log, spec, load_classifier_for(spec, model) if log.queries else None)
 
 
@@ -120,6 +121,7 @@ class SparkEngine:
 
     def left_out(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> LeftOut:
         """Ask Spark what was not used."""
+        require_unchanged(self.session, self.log)
         has_files = bool(self.log.files)
         return find_left_out(self._ask, self.log.between(begin, end), self.log.between(*asked), used, has_files)
 
@@ -130,10 +132,9 @@ class SparkEngine:
     @contextmanager
     def _quietly(self) -> Iterator[None]:
         """Keep Spark's errors here, because they quote values of the log; say what is wrong in other words."""
-        try:
+        trouble = "Spark could not finish a day's work; give it more memory with --conf, or look into the cluster's log"
+        with explained(self.log.source, trouble, self.log.files):
             yield
-        except spark_errors() as error:
-            raise unreadable(self.session, self.log, error) from None
 
 
 @contextmanager

@@ -4,9 +4,10 @@ It is checked as `log.py` checks one, and refused in the same words.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -20,12 +21,12 @@ from search_insights.log import (
     check_types,
     require_alike,
     require_columns,
-    require_parquet,
     shown,
     topic_columns,
     topic_role,
     unknown_zone,
 )
+from search_insights.log_files import came, changed, require_parquet, vanished
 from search_insights.quoting import identifier
 from search_insights.spark_session import condition_of, spark_errors
 
@@ -40,7 +41,18 @@ _WORDS = {
     "PATH_NOT_FOUND": "no such file; give Parquet files, folders of them, or globs, as Spark reads them",
     "UNABLE_TO_INFER_SCHEMA": "a folder without log files; give Parquet files, folders of them, or globs",
     "TABLE_OR_VIEW_NOT_FOUND": "no such table in Spark's catalog",
+    "CONFLICTING_DIRECTORY_STRUCTURES": "folders named key=value beside others; put all files into such, or none",
+    "PARQUET_TYPE_ILLEGAL": (
+        "a column of a type that Spark does not read; write timestamps in microseconds, and UUIDs as text, or use "
+        "--engine duckdb"
+    ),
 }
+_OF_A_FILE = re.compile(
+    r"\[FAILED_READ_FILE\.(?P<kind>[A-Z_]+)\] Encountered error while reading file (?P<file>.+?)\.\s"
+)
+_SPELT = re.compile("/[^/=]+=[^/]*/")  # a folder whose name is a column's value
+
+States = Mapping[str, tuple[int, int]]  # a file's length, and when it was written in milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +65,7 @@ class SparkLog:
     zone: str
     own_zone: bool = True
     queries: bool = False
+    states: States = field(default_factory=dict)
 
     @property
     def naive_zone(self) -> str:
@@ -73,40 +86,76 @@ def open_spark_log(session: "SparkSession", source: LogSource, release_zone: str
     """Check a log and open it as the view `log`: user_id, timestamp, region, category, query."""
     zone = source.naive_zone or release_zone
     _set_zone(session, zone)
-    frame = _read(session, source)
-    types = _types(frame)
-    require_columns(source, types)
-    topic = topic_role(source, types)
-    check_types(source, types, _ALLOWED)
-    files = tuple(sorted(set(frame.inputFiles()))) if not _table(source) else ()
-    require_alike(source, topic, _types_of_each(session, source, files))
-    kind = types[source.column("timestamp")]
-    time = identifier(source.column("timestamp"))
-    columns = [
-        f"{identifier(source.column('user_id'))} AS user_id",
-        f"{f'TRY_CAST({time} AS TIMESTAMP_LTZ)' if kind == 'STRING' else time} AS timestamp",
-        f"{identifier(source.column('region'))} AS region",
-        *topic_columns(source, topic, "STRING"),
-    ]
-    frame.selectExpr(*columns).createOrReplaceTempView("log")
-    if files:  # apart, because Spark is slow to tell the file of every row
-        frame.selectExpr(*columns, "_metadata.file_path AS file").createOrReplaceTempView("log_files")
+    with explained(source, "Spark cannot list its files"):
+        states = _states(session, source)
+    if not states and _table(source) is None:
+        raise LogError(f"{shown(source)}: {_WORDS['UNABLE_TO_INFER_SCHEMA']}")
+    with explained(source, "Spark cannot read it", states):
+        frame, files = _read(session, source, states)
+        types = _types(frame)
+        require_columns(source, types)
+        topic = topic_role(source, types)
+        require_alike(source, topic, _types_of_each(session, source, files))
+        check_types(source, types, _ALLOWED)
+        kind = types[source.column("timestamp")]
+        time = identifier(source.column("timestamp"))
+        columns = [
+            f"{identifier(source.column('user_id'))} AS user_id",
+            f"{f'TRY_CAST({time} AS TIMESTAMP_LTZ)' if kind == 'STRING' else time} AS timestamp",
+            f"{identifier(source.column('region'))} AS region",
+            *topic_columns(source, topic, "STRING"),
+        ]
+        frame.selectExpr(*columns).createOrReplaceTempView("log")
+        if files:  # apart, because Spark is slow to tell the file of every row
+            frame.selectExpr(*columns, "_metadata.file_path AS file").createOrReplaceTempView("log_files")
     return SparkLog(
-        source, files, kind == "TIMESTAMP_NTZ", zone, own_zone=kind == "TIMESTAMP", queries=topic == "query"
+        source, files, kind == "TIMESTAMP_NTZ", zone, kind == "TIMESTAMP", queries=topic == "query", states=states
     )
 
 
-def unreadable(session: "SparkSession", log: SparkLog, error: Exception) -> LogError:
-    """Find the first file that cannot be read to its end; or say of what kind the error is, without quoting it."""
-    for file in log.files:
+def require_unchanged(session: "SparkSession", log: SparkLog) -> None:
+    """Refuse a log whose files are not those that were opened, as `log.py` does.
+
+    Of a table nothing of the kind is known: it should be a snapshot, or a view that gives the same rows again.
+    """
+    with explained(log.source, "Spark cannot list its files again"):
         try:
-            session.read.parquet(_escaped(file)).selectExpr("max(xxhash64(*))").collect()
-        except spark_errors():
-            return _broken(file)
-    return LogError(
-        f"{shown(log.source)}: Spark could not finish a day's work ({condition_of(error)}); give it more memory with "
-        "--conf, or look into the cluster's own log"
-    )
+            now = _states(session, log.source)
+        except spark_errors() as error:
+            if condition_of(error) != "PATH_NOT_FOUND":
+                raise
+            now = {}
+    for file in sorted(log.states.keys() | now.keys()):
+        if file not in now:
+            raise vanished(file)
+        if file not in log.states:
+            raise came(file)
+        if log.states[file] != now[file]:
+            raise changed(file)
+
+
+@contextmanager
+def explained(source: LogSource, otherwise: str, files: Collection[str] = ()) -> Iterator[None]:
+    """Keep Spark's errors here, because they quote values of the log; say in other words what is wrong."""
+    try:
+        yield
+    except spark_errors() as error:
+        raise _in_words(shown(source), error, otherwise, files) from None
+
+
+def _in_words(what: str, error: Exception, otherwise: str, files: Collection[str] = ()) -> LogError:
+    """Tell an error by its kind. Only a file's own error blames it, and only a name that is known is repeated."""
+    if of_file := _OF_A_FILE.search(str(error)):
+        file = _plain(unquote(of_file["file"]))
+        file = file if file in files else what
+        return vanished(file) if of_file["kind"] == "FILE_NOT_EXIST" else _broken(file)
+    if f"No module named '{__package__}'" in str(error):
+        return LogError(
+            f"{what}: its queries are classified by Spark's workers, and search-insights is not installed there; "
+            "install the same version, or write a column category before"
+        )
+    condition = condition_of(error)
+    return LogError(f"{what}: {_WORDS.get(condition, f'{otherwise} ({condition})')}")
 
 
 def _table(source: LogSource) -> str | None:
@@ -117,18 +166,38 @@ def _table(source: LogSource) -> str | None:
     return tables[0].removeprefix(TABLE) if tables else None
 
 
-def _read(session: "SparkSession", source: LogSource) -> "DataFrame":
+def _states(session: "SparkSession", source: LogSource) -> dict[str, tuple[int, int]]:
+    """List the files, also those in folders below, with what tells them from what they may become. None is opened."""
+    if _table(source) is not None:
+        return {}
+    for pattern in source.patterns:
+        require_parquet(pattern)
+    listing = session.read.format("binaryFile").option("recursiveFileLookup", True).load(list(source.patterns))
+    listed = listing.selectExpr("path", "length", "unix_millis(modificationTime)").collect()
+    states = {_plain(path): (length, written) for path, length, written in listed}
+    for file in sorted(_plain(unquote(file)) for file in listing.inputFiles()):
+        if file not in states:  # Spark passes over files without a byte
+            raise _broken(file)
+    return states
+
+
+def _read(session: "SparkSession", source: LogSource, states: States) -> tuple["DataFrame", tuple[str, ...]]:
+    """Open the table or the files; give these, too.
+
+    Spark looks into folders below those that it is given either for columns in their names, or for all their files.
+    """
     table = _table(source)
-    if table is None:
-        for pattern in source.patterns:
-            require_parquet(pattern)
-    try:
-        frame = session.read.parquet(*dict.fromkeys(source.patterns)) if table is None else session.table(table)
-        _ = frame.schema  # a Spark Connect server looks at the files only now
-    except spark_errors() as error:
-        words = _WORDS.get(condition_of(error), f"Spark cannot read it ({condition_of(error)})")
-        raise LogError(f"{shown(source)}: {words}") from None
-    return frame
+    if table is not None:
+        return session.table(table), ()
+    spelt = any(_SPELT.search(file) for file in states)
+    frame = session.read.option("recursiveFileLookup", not spelt).parquet(*dict.fromkeys(source.patterns))
+    files = tuple(sorted({_plain(unquote(file)) for file in frame.inputFiles()}))
+    if passed_over := states.keys() - set(files):
+        raise LogError(
+            f"{min(passed_over)}: lies in a folder that Spark does not read, because others are named key=value; give "
+            "that folder, too, or leave it out"
+        )
+    return frame, files
 
 
 def _types(frame: "DataFrame") -> dict[str, str]:
@@ -144,26 +213,26 @@ def _types_of_each(
     def look(file: str) -> tuple[str, dict[str, str]]:
         try:
             types = _types(session.read.parquet(_escaped(file)))
-        except spark_errors():
-            raise _broken(file) from None
-        return _plain(file), {column: "STRING" for column in roles if f"/{column}=" in _plain(file)} | types
+        except spark_errors() as error:
+            raise _in_words(file, error, "Spark cannot read it") from None
+        return file, {column: "STRING" for column in roles if f"/{column}=" in file} | types
 
     with ThreadPoolExecutor(16) as pool:  # the time goes into waiting for storage
         yield from pool.map(look, files if len(files) > 1 else ())
 
 
 def _broken(file: str) -> LogError:
-    return LogError(f"{_plain(file)}: cannot be read as parquet; is the file whole?")
+    return LogError(f"{file}: cannot be read as parquet; is the file whole?")
 
 
 def _plain(file: str) -> str:
     """Write a file's address as its owner does."""
-    return re.sub("^file:/+", "/", unquote(file))
+    return re.sub("^file:/+", "/", file)
 
 
 def _escaped(file: str) -> str:
     """Write a file's address so that Spark takes it for a name and not for a pattern."""
-    return re.sub(r"([\\*?\[\]{}])", r"\\\1", unquote(file))
+    return re.sub(r"([\\*?\[\]{}])", r"\\\1", file)
 
 
 def _set_zone(session: "SparkSession", zone: str) -> None:

@@ -11,6 +11,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +19,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from search_insights.errors import InputError, UsageError
 from search_insights.working_folder import working_folder
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _INSTALL = "pip install 'search-insights[spark]'"
+_OLDEST_SPARK = 4  # SQL before it has no >>
 _OLDEST_JAVA = 17  # that Spark 4 runs on
 
-# Whatever a cluster's own defaults are: names and quotes mean what they mean in DuckDB, no file is passed over in
+# Whatever a cluster's own defaults are: names, quotes and times mean what they do in DuckDB, no file is passed over in
 # silence, and a folder's name such as day=01 is text.
-_SESSION_SETTINGS = {
+SESSION_SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.ansi.doubleQuotedIdentifiers": "true",
     "spark.sql.caseSensitive": "true",
@@ -40,6 +41,7 @@ _SESSION_SETTINGS = {
     "spark.sql.groupByAliases": "true",
     "spark.sql.legacy.consecutiveStringLiterals.enabled": "false",
     "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
+    "spark.sql.parquet.int96TimestampConversion": "false",
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
@@ -61,7 +63,8 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key.startswith("spark."):
-            raise UsageError(f"--conf {pair}: expected KEY=VALUE with a setting of Spark such as spark.executor.memory")
+            # Not the value: it may be a password.
+            raise UsageError(f"--conf {key}: expected KEY=VALUE with a setting of Spark such as spark.executor.memory")
         settings[key] = value
     return settings
 
@@ -72,7 +75,7 @@ def open_session(cluster: Cluster) -> Iterator["SparkSession"]:
     _require_pyspark()
     _hush_python()
     if cluster.remote is not None:
-        with _joined(cluster, cluster.remote) as session:
+        with _mode_kept(), _joined(cluster, cluster.remote) as session:
             yield _settled(session)
         return
     require_java()
@@ -89,9 +92,23 @@ def private_session(session: "SparkSession") -> "SparkSession":
 
 
 def _settled(session: "SparkSession") -> "SparkSession":
-    for key, value in _SESSION_SETTINGS.items():
-        if session.conf.get(key) != value:  # some are so old that Spark warns of setting them
-            session.conf.set(key, value)
+    try:
+        version = session.version
+    except spark_errors() as error:
+        raise InputError(f"--engine spark: Spark does not tell its version ({condition_of(error)})") from None
+    if int(version.split(".")[0]) < _OLDEST_SPARK:
+        raise InputError(f"--engine spark: needs Spark {_OLDEST_SPARK} or newer, this is {version}; use a newer one")
+    for key, value in SESSION_SETTINGS.items():
+        try:
+            if session.conf.get(key) != value:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)  # that it is old
+                    session.conf.set(key, value)
+        except spark_errors() as error:
+            raise InputError(
+                f"--engine spark: this Spark does not let {key} be {value} ({condition_of(error)}), without which it "
+                "may misread a log; have its operators allow it, or use another Spark"
+            ) from None
     return session
 
 
@@ -106,8 +123,25 @@ def spark_errors() -> tuple[type[Exception], ...]:
 
 def condition_of(error: Exception) -> str:
     """Name the kind of an error in Spark's own words, which hold no value."""
-    condition = getattr(error, "getCondition", lambda: None)()
-    return str(condition or type(error).__name__)
+    try:
+        conditions = [getattr(each, "getCondition", lambda: None)() for each in _with_causes(error)]
+    except spark_errors():  # Java has died of it
+        conditions = []
+    return next((str(condition) for condition in conditions if condition), type(error).__name__)
+
+
+def _with_causes(error: Exception) -> Iterator[Exception]:
+    """Give an error; one that PySpark has left in Java's form in PySpark's, with those that it comes from."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors.exceptions.captured import CapturedException
+
+    if not isinstance(error, Py4JJavaError):
+        yield error
+        return
+    java = error.java_exception
+    while java is not None:
+        yield CapturedException(origin=java)
+        java = java.getCause()
 
 
 def _require_pyspark() -> None:
@@ -115,8 +149,8 @@ def _require_pyspark() -> None:
         import pyspark
     except ImportError:
         raise InputError(f"--engine spark: PySpark is not installed; {_INSTALL}") from None
-    if int(pyspark.__version__.split(".")[0]) < 4:  # SQL before it has no >>
-        raise InputError(f"--engine spark: needs PySpark 4, this is {pyspark.__version__}; {_INSTALL}")
+    if int(pyspark.__version__.split(".")[0]) < _OLDEST_SPARK:
+        raise InputError(f"--engine spark: needs PySpark {_OLDEST_SPARK}, this is {pyspark.__version__}; {_INSTALL}")
 
 
 def require_java() -> None:
@@ -155,23 +189,15 @@ def _started(cluster: Cluster, folder: str) -> Iterator["SparkSession"]:
         raise InputError(
             "Spark runs in this process already: open its log with spark_engine(private_session(...), ...)"
         )
-    settings = {
-        "spark.app.name": "search-insights",
-        "spark.eventLog.enabled": "false",
-        "spark.local.dir": folder,
-        "spark.ui.enabled": "false",
-        **(_for_one_machine(folder) if cluster.master.startswith("local") else {}),
-        **cluster.settings,
-        "spark.log.level": "OFF",
-        "spark.ui.showConsoleProgress": "false",
-    }
-    conf = SparkConf().setMaster(cluster.master).setAll(list(settings.items()))
+    conf = SparkConf().setMaster(cluster.master).setAll(list(settings_to_start(cluster, folder).items()))
     nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
         # One Java a process: it is started once, and ends with the process.
         gateway = SparkContext._gateway or launch_gateway(conf, nowhere)  # type: ignore[no-untyped-call]
         context = SparkContext(conf=conf, gateway=gateway)
         session = SparkSession(context)
+        if _on_one_machine(cluster) and "PYSPARK_PYTHON" not in os.environ:
+            context.pythonExec = sys.executable  # not any python3: it has to have this program
     except spark_errors() as error:
         raise InputError(
             f"--master {cluster.master}: Spark does not start ({condition_of(error)}); expected a master such as "
@@ -183,13 +209,52 @@ def _started(cluster: Cluster, folder: str) -> Iterator["SparkSession"]:
         context.stop()
 
 
-def _for_one_machine(folder: str) -> dict[str, str]:
-    """Choose what a cluster chooses for itself. Spark's 200 parts are too many here: a few for each core will do."""
+def settings_to_start(cluster: Cluster, folder: str) -> dict[str, str]:
+    """List what Spark is started with: the operator's settings go before these, but for what would print values."""
     return {
+        "spark.app.name": "search-insights",
+        "spark.eventLog.enabled": "false",
+        "spark.local.dir": folder,
+        "spark.ui.enabled": "false",
+        **(_for_one_machine(folder) if _on_one_machine(cluster) else {}),
+        **cluster.settings,
+        "spark.log.level": "OFF",
+        "spark.ui.showConsoleProgress": "false",
+    }
+
+
+def _on_one_machine(cluster: Cluster) -> bool:
+    return re.match(r"local(\[|$)", cluster.master) is not None
+
+
+def _for_one_machine(folder: str) -> dict[str, str]:
+    """Choose what a cluster chooses for itself. Spark's 200 parts are too many here: a few for each core will do.
+
+    Others on the network, or with an account on this machine, could otherwise ask Spark for its blocks. What it writes
+    when it shuffles and spills is encrypted with a key that is only in memory, which costs next to nothing.
+    """
+    return {
+        "spark.authenticate": "true",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.io.encryption.enabled": "true",
         "spark.driver.memory": "2g",
         "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),
         "spark.sql.warehouse.dir": str(Path(folder, "warehouse")),
     }
+
+
+@contextmanager
+def _mode_kept() -> Iterator[None]:
+    """Make PySpark forget that it has joined a server: otherwise it starts no Spark in this process any more."""
+    mode = "SPARK_CONNECT_MODE_ENABLED"
+    before = os.environ.get(mode)
+    try:
+        yield
+    finally:
+        os.environ.pop(mode, None)
+        if before is not None:
+            os.environ[mode] = before
 
 
 @contextmanager
@@ -203,7 +268,7 @@ def _joined(cluster: Cluster, remote: str) -> Iterator["SparkSession"]:
         session.range(1).count()
     except spark_errors() as error:
         raise InputError(
-            f"--remote {remote}: no answer from a Spark Connect server there ({condition_of(error)})"
+            f"--remote {shown_address(remote)}: no answer from a Spark Connect server there ({condition_of(error)})"
         ) from None
     try:
         session.clearProgressHandlers()
@@ -223,10 +288,24 @@ def _set(session: "SparkSession", settings: Mapping[str, str]) -> None:
 
 def _require_answer(remote: str) -> None:
     """Refuse an address where nobody listens: PySpark would try for ten minutes."""
-    address = urlsplit(remote)
-    if address.scheme != "sc" or not address.hostname:
-        raise UsageError(f"--remote {remote}: expected the address of a Spark Connect server such as sc://host:15002")
+    scheme, host, port = _address(remote)
+    shown = shown_address(remote)
+    if scheme != "sc" or not host:
+        raise UsageError(f"--remote {shown}: expected the address of a Spark Connect server such as sc://host:15002")
     try:
-        socket.create_connection((address.hostname, address.port or 15002), timeout=10).close()
-    except (OSError, ValueError):
-        raise InputError(f"--remote {remote}: nobody listens there; is the Spark Connect server running?") from None
+        socket.create_connection((host.strip("[]"), int(port or 15002)), timeout=10).close()
+    except (OSError, OverflowError):
+        raise InputError(f"--remote {shown}: nobody listens there; is the Spark Connect server running?") from None
+
+
+def shown_address(remote: str) -> str:
+    """Write a server's address without what may come before and after it: names of users, tokens."""
+    scheme, host, port = _address(remote)
+    return f"{scheme}://{host}{port and ':' + port}" if host else "(not shown)"
+
+
+def _address(remote: str) -> tuple[str, str, str]:
+    """Take scheme, host and port of an address; nothing of one that has no such form."""
+    form = r"(\w+)://(?:[^@/;?#]*@)?([\w.-]+|\[[\da-fA-F:.]+\])(?::(\d+))?(?=[/;?#]|$)"
+    found = re.match(form, remote)
+    return (found[1], found[2], found[3] or "") if found else ("", "", "")

@@ -1,0 +1,82 @@
+"""Which files a search log is, by their names; and whether they are still those that were opened."""
+
+import glob
+from collections.abc import Sequence
+from pathlib import Path
+
+from search_insights.errors import LogError
+
+_PARQUET = (".parquet", ".pq")
+_CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz")
+
+
+def find_files(patterns: Sequence[str]) -> tuple[str, ...]:
+    """Expand files, folders and globs to a sorted list of log files of one format."""
+    found: set[str] = set()
+    for pattern in patterns:
+        matches = _expand(pattern)
+        if not matches:
+            what = "a folder without log files" if pattern and Path(pattern).is_dir() else "no such file"
+            raise LogError(f"{pattern or repr(pattern)}: {what}; give Parquet or CSV files, folders of them, or globs")
+        found.update(matches)
+    formats = {format_of(file) for file in found}
+    for file in sorted(found):
+        if not Path(file).is_file():  # a pipe can be read once only, and the log is read day by day
+            raise LogError(f"{file}: not a file that can be read again and again; write the log to one")
+    if len(formats) > 1:
+        raise LogError(f"{', '.join(patterns)}: Parquet and CSV files together; give files of one format")
+    return tuple(sorted(found))
+
+
+def _expand(pattern: str) -> list[str]:
+    if pattern and Path(pattern).exists():
+        return _files_at(pattern)
+    matches = glob.glob(pattern, recursive=True)  # noqa: PTH207 - a pattern may be absolute
+    return [file for name in matches for file in _files_at(name)]
+
+
+def _files_at(name: str) -> list[str]:
+    path = Path(name)
+    if path.is_dir():
+        return [str(p) for p in path.rglob("*") if p.is_file() and p.name.lower().endswith(_PARQUET + _CSV)]
+    return [name]
+
+
+def state_of(file: str) -> tuple[int, int, int]:
+    """Tell a file from what it may become: which file it is, its size, when it was written."""
+    try:
+        found = Path(file).stat()
+    except OSError:
+        raise vanished(file) from None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def format_of(file: str) -> str:
+    """Tell the format of a log file by its name."""
+    name = file.lower()
+    if name.endswith(_PARQUET):
+        return "parquet"
+    if name.endswith(_CSV):
+        return "csv"
+    raise LogError(f"{file}: not a log file; expected a name that ends in {', '.join(_PARQUET + _CSV)}")
+
+
+def changed(file: str) -> LogError:
+    """Say that a file is not what it was when the log was opened."""
+    return LogError(f"{file}: changed while it was read; nothing was spent: run again when the log is complete")
+
+
+def came(file: str) -> LogError:
+    """Say that a file was not there when the log was opened."""
+    return LogError(f"{file}: came while the log was read; nothing was spent: run again when the log is complete")
+
+
+def vanished(file: str) -> LogError:
+    """Say that a file is no longer there."""
+    return LogError(f"{file}: vanished while the log was read; nothing was spent")
+
+
+def require_parquet(file: str) -> None:
+    """Refuse CSV, for an engine that reads Parquet only: files of CSV may differ in their columns unnoticed."""
+    if file.lower().endswith(_CSV):
+        raise LogError(f"{file}: on Spark a log is Parquet files or a table; use --engine duckdb, or convert it")

@@ -1,0 +1,152 @@
+"""Spark counts what DuckDB counts, whatever happens to its tasks."""
+
+import os
+import signal
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from search_insights.cells import CellList
+from search_insights.counting import add_contributions
+from search_insights.coverage import Coverage
+from search_insights.duckdb_engine import open_duckdb_engine
+from search_insights.engine import Engine
+from search_insights.log import LogSource
+from search_insights.noise import Counts
+from search_insights.region_names import region_names
+from search_insights.simulation import simulate
+from tests.bounded import Event, bench
+from tests.logs import MONDAY, PACIFIC, WEEK, on_spark, searches, write_log
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql import SparkSession
+
+
+def counts_of(engine: Engine, coverage: Coverage, day: date) -> Counts:
+    """Count a day's cells exactly."""
+    cells = CellList(coverage)
+    counts = cells.zeros()
+    add_contributions(counts, cells, region_names(coverage), engine.bound(day, *WEEK.day_bounds(day)))
+    return counts
+
+
+@pytest.fixture(scope="module")
+def simulated(us_coverage: Coverage, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A week of the simulated United States, in which people search in several places."""
+    folder = tmp_path_factory.mktemp("simulated") / "log"
+    simulate(folder, us_coverage, WEEK.first_day, 1, 30_000, seed=7)
+    return folder
+
+
+def one_place(log: Path, folder: Path) -> Path:
+    """Keep of each user's day the searches in one place: then nothing is left to choice."""
+    query = f"""
+        SELECT * FROM '{log}/*.parquet'
+        QUALIFY region = first_value(region) OVER (
+            PARTITION BY user_id, (timestamp AT TIME ZONE '{PACIFIC.key}')::DATE ORDER BY hash(region))"""
+    return write_log(folder / "one-place.parquet", query)
+
+
+def test_engines_agree_where_nothing_is_left_to_choice(
+    session: "SparkSession", us_coverage: Coverage, simulated: Path, tmp_path: Path
+) -> None:
+    """A log in which nobody searches in two places of a day has the same counts on both engines, cell by cell."""
+    log = one_place(simulated, tmp_path)
+    session.conf.set("spark.sql.adaptive.enabled", "true")  # as it is but in tests
+    by_spark = on_spark(session, us_coverage, log)
+    with open_duckdb_engine(LogSource((str(log),)), us_coverage.spec, region_names(us_coverage)) as by_duckdb:
+        for day in WEEK.days[:2]:
+            counts = counts_of(by_spark, us_coverage, day)
+            assert counts.sum() > 3000
+            np.testing.assert_array_equal(counts, counts_of(by_duckdb, us_coverage, day))
+
+
+def test_engines_keep_the_same_number_of_user_days(
+    session: "SparkSession", us_coverage: Coverage, simulated: Path
+) -> None:
+    """Whatever is left to choice, each day and category has the same total at state level; so has what was left out.
+
+    The choices themselves differ, because the engines hash differently.
+    """
+    cells = CellList(us_coverage)
+    states = np.array([cell.region.level == "state" for cell in cells.cells])
+    categories = np.array([cell.category for cell in cells.cells])
+    by_spark = on_spark(session, us_coverage, simulated)
+    with open_duckdb_engine(LogSource((str(simulated),)), us_coverage.spec, region_names(us_coverage)) as by_duckdb:
+        for day in WEEK.days[:2]:
+            one, other = counts_of(by_spark, us_coverage, day), counts_of(by_duckdb, us_coverage, day)
+            for category in set(categories):
+                chosen = states & (categories == category)
+                assert one[chosen].sum() == other[chosen].sum() > 0
+            assert (one != other).any()
+        span = (WEEK.begin, WEEK.end)
+        assert by_spark.left_out(*span, span, 1) == by_duckdb.left_out(*span, span, 1)
+
+
+def test_what_was_left_out_is_told_alike(session: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
+    """Rows without a user, region or time, of unknown regions and of other weeks: both engines count each."""
+    for name, days in (("of this week", 0), ("of next week", 7), ("of no week", 700)):
+        query = searches(
+            user_id="CASE WHEN i % 20 > 0 THEN i END",
+            region="CASE i % 11 WHEN 1 THEN NULL WHEN 2 THEN 'Atlantis' ELSE '94103' END",
+            timestamp=f"CASE WHEN i % 13 > 0 THEN TIMESTAMPTZ '{MONDAY} 20:00:00+00' + to_days({days} + i::INTEGER % 9)"
+            " END",
+        )
+        write_log(tmp_path / "log" / f"{name}.parquet", query)
+    span = (WEEK.begin, WEEK.end)
+    asked = (WEEK.begin - timedelta(days=1), WEEK.end + timedelta(days=1))
+    found = on_spark(session, coverage, tmp_path / "log").left_out(*span, asked, 60)
+    source = LogSource((str(tmp_path / "log"),))
+    with open_duckdb_engine(source, coverage.spec, region_names(coverage)) as engine:
+        assert found == engine.left_out(*span, asked, 60)
+    assert min(found.no_user, found.no_region, found.unknown_region, found.outside) > 0
+
+
+def test_queries_are_named_on_the_cluster_as_on_one_machine(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path
+) -> None:
+    """A log with queries and no categories is classified where it lies, by the same model, with the same counts."""
+    texts = "['covid vaccine near me', 'covid vaccine side effects', 'weather', NULL, 'covid vaccine'][(i % 5) + 1]"
+    log = write_log(tmp_path / "log.parquet", searches(category="", more=f"{texts} AS query"))
+    by_spark = on_spark(session, coverage, log)
+    with open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)) as by_duckdb:
+        assert by_spark.classifier == by_duckdb.classifier != ""
+        for day in WEEK.days[:2]:
+            counts = counts_of(by_spark, coverage, day)
+            np.testing.assert_array_equal(counts, counts_of(by_duckdb, coverage, day))
+        categories = np.array([cell.category for cell in CellList(coverage).cells])
+        assert {category for category in categories if counts[categories == category].any()} == {"A0", "A1", "A2", "A3"}
+
+
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+def test_a_killed_task_changes_nothing(session: "SparkSession", us_coverage: Coverage, tmp_path: Path) -> None:
+    """A worker that is killed when it has read half of its rows is replaced; choices and counts stay as they were."""
+    places = ["94103", "95023", "geoId/06017", "US-NM"]
+    events = [
+        Event(user, i, places[(user + i) % 4], ("A1", None, "A2")[i % 3]) for user in range(200) for i in range(5)
+    ]
+    killed = tmp_path / "killed"
+
+    def die_once(batches: "Iterator[pyarrow.RecordBatch]") -> "Iterator[pyarrow.RecordBatch]":
+        for batch in batches:
+            yield batch.slice(0, batch.num_rows // 2)
+            if not killed.exists():
+                killed.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield batch.slice(batch.num_rows // 2)
+
+    with bench(us_coverage, session) as table:
+        undisturbed = table.count(events)
+        log = session.table("log").repartition(2)
+        log.mapInArrow(die_once, log.schema).createOrReplaceTempView("log")
+        found = table.table.engine.bound(WEEK.days[1], *WEEK.day_bounds(WEEK.days[1]))
+        counts = table.cells.zeros()
+        add_contributions(counts, table.cells, table.names, found)
+    assert killed.exists()
+    assert found.events == len(events)
+    np.testing.assert_array_equal(counts, undisturbed)
