@@ -14,7 +14,6 @@ from search_insights.engine import Engine
 from search_insights.errors import LogError
 from search_insights.log import LogSource
 from search_insights.region_names import region_names
-from search_insights.spark_session import private_session
 from tests.logs import MONDAY, WEEK, on_spark, searches, write_log
 
 if TYPE_CHECKING:
@@ -49,10 +48,10 @@ def imperfect(tmp_path: Path) -> Path:
     return tmp_path / "log"
 
 
-def test_what_was_left_out_is_told_alike(spark: "SparkSession", coverage: Coverage, imperfect: Path) -> None:
+def test_what_was_left_out_is_told_alike(session: "SparkSession", coverage: Coverage, imperfect: Path) -> None:
     """Both engines use as many events, and count what they left out for each reason."""
     asked = (WEEK.begin - timedelta(days=1), WEEK.end + timedelta(days=1))
-    by_spark = on_spark(private_session(spark), coverage, imperfect)
+    by_spark = on_spark(session, coverage, imperfect)
     with on_duckdb(coverage, imperfect) as by_duckdb:
         events = used(by_duckdb)
         assert used(by_spark) == events > 0
@@ -74,10 +73,9 @@ def test_events_that_came_or_went_while_the_week_was_counted_are_noticed(
 
 
 def test_a_table_that_grows_while_the_week_is_counted_is_refused(
-    spark: "SparkSession", coverage: Coverage, tmp_path: Path
+    session: "SparkSession", coverage: Coverage, tmp_path: Path
 ) -> None:
     """A week is noised once, so it must not be committed without the rows that came late."""
-    session = private_session(spark)
     log = session.read.parquet(str(write_log(tmp_path / "log.parquet")))
     log.write.saveAsTable("growing")
     try:
@@ -91,9 +89,8 @@ def test_a_table_that_grows_while_the_week_is_counted_is_refused(
         session.sql("DROP TABLE growing")
 
 
-def test_a_view_that_is_never_the_same_keeps_x4(spark: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
+def test_a_view_that_is_never_the_same_keeps_x4(session: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
     """A day's events are taken once, so all draws of a user are from the same events, whatever the log does."""
-    session = private_session(spark)
     places = "'94103', 'geoId/06003', 'geoId/06017', '95667'"
     log = session.read.parquet(str(write_log(tmp_path / "log.parquet", searches(rows=700))))
     log.createOrReplaceTempView("steady")

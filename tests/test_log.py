@@ -7,6 +7,8 @@ from typing import cast
 from zoneinfo import ZoneInfo
 
 import duckdb
+import pyarrow
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -512,6 +514,14 @@ def test_users_of_another_type_in_one_of_the_files_are_refused(publisher: Publis
     publisher.log(searches(user_id=other), "b.parquet")
     result = publisher.anonymize(publisher.folder / "[ab].parquet")
     assert_refused(publisher, result, "b.parquet: column 'user_id': its type is VARCHAR, in other files")
+
+
+def test_a_file_without_a_single_topic_goes_with_the_others(coverage: Coverage, tmp_path: Path) -> None:
+    """Its empty column has no type of its own where pandas or Arrow wrote it; nobody has to mend it."""
+    write_log(tmp_path / "b.parquet")
+    table = pq.read_table(write_log(tmp_path / "a.parquet", searches(user_id="1000 + i")))
+    pq.write_table(table.set_column(3, "category", pyarrow.nulls(len(table))), tmp_path / "a.parquet")
+    assert by_cell(coverage, count(coverage, tmp_path).counts)["geoId/06", "A0"] == 2 * 3 * ROWS // 4
 
 
 def test_times_without_a_zone_are_read_in_one_zone_for_all_weeks(publisher: Publisher) -> None:

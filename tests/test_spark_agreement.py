@@ -3,7 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from search_insights.noise import Counts
 from search_insights.region_names import region_names
 from search_insights.simulation import simulate
 from tests.bounded import Event, bench
-from tests.logs import MONDAY, PACIFIC, WEEK, on_spark, searches, write_log
+from tests.logs import PACIFIC, WEEK, on_spark, searches, write_log
 
 if TYPE_CHECKING:
     import pyarrow
@@ -69,7 +69,7 @@ def test_engines_agree_where_nothing_is_left_to_choice(
 def test_engines_keep_the_same_number_of_user_days(
     session: "SparkSession", us_coverage: Coverage, simulated: Path
 ) -> None:
-    """Whatever is left to choice, each day and category has the same total at state level; so has what was left out.
+    """Whatever is left to choice, each day and category has the same total at state level.
 
     The choices themselves differ, because the engines hash differently.
     """
@@ -84,27 +84,6 @@ def test_engines_keep_the_same_number_of_user_days(
                 chosen = states & (categories == category)
                 assert one[chosen].sum() == other[chosen].sum() > 0
             assert (one != other).any()
-        span = (WEEK.begin, WEEK.end)
-        assert by_spark.left_out(*span, span, 1) == by_duckdb.left_out(*span, span, 1)
-
-
-def test_what_was_left_out_is_told_alike(session: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
-    """Rows without a user, region or time, of unknown regions and of other weeks: both engines count each."""
-    for name, days in (("of this week", 0), ("of next week", 7), ("of no week", 700)):
-        query = searches(
-            user_id="CASE WHEN i % 20 > 0 THEN i END",
-            region="CASE i % 11 WHEN 1 THEN NULL WHEN 2 THEN 'Atlantis' ELSE '94103' END",
-            timestamp=f"CASE WHEN i % 13 > 0 THEN TIMESTAMPTZ '{MONDAY} 20:00:00+00' + to_days({days} + i::INTEGER % 9)"
-            " END",
-        )
-        write_log(tmp_path / "log" / f"{name}.parquet", query)
-    span = (WEEK.begin, WEEK.end)
-    asked = (WEEK.begin - timedelta(days=1), WEEK.end + timedelta(days=1))
-    found = on_spark(session, coverage, tmp_path / "log").left_out(*span, asked, 60)
-    source = LogSource((str(tmp_path / "log"),))
-    with open_duckdb_engine(source, coverage.spec, region_names(coverage)) as engine:
-        assert found == engine.left_out(*span, asked, 60)
-    assert min(found.no_user, found.no_region, found.unknown_region, found.outside) > 0
 
 
 def test_queries_are_named_on_the_cluster_as_on_one_machine(

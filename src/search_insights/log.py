@@ -21,6 +21,7 @@ REQUIRED = ("user_id", "timestamp", "region")
 TOPIC_COLUMNS = ("category", "query")
 
 _FILE_COLUMN = "search_insights_file"  # not "filename": a log may have a column of that name
+_EMPTY = '"NULL"'  # the type of a column without a value, as pandas writes the categories of a day without topics
 _TIMES = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _ALLOWED = {
@@ -63,7 +64,7 @@ class SearchLog:
     @property
     def is_parquet(self) -> bool:
         """Whether it can be read in part, and fast."""
-        return all(_format(file) == "parquet" for file in self.files[:1])
+        return all(format_of(file) == "parquet" for file in self.files[:1])
 
     def require_unchanged(self) -> None:
         """Refuse a log whose files are not those that were opened: a week is noised once, so its log must be final."""
@@ -202,6 +203,8 @@ def require_alike(source: LogSource, topic: str, files: Iterable[tuple[str, Mapp
                 f"{file}: no column {min(missing)!r}, which other files of the log have; mend it, or leave it out"
             )
         for column in columns:
+            if types[column] == _EMPTY:
+                continue
             if first.setdefault(column, types[column]) != types[column]:
                 raise LogError(
                     f"{file}: column {column!r}: its type is {types[column]}, in other files {first[column]}; "
