@@ -1,9 +1,9 @@
 """How fast other libraries for differential privacy release the same cells, next to this program.
 
-    make bench-peers          # or: python -m benchmarks.bench_peers [--events 50e6] [--peer-events 3e5,1.2e6] [--rounds 2]
+    make bench-peers     # or: python -m benchmarks.bench_peers [--events 50e6] [--peer-events 2e5,8e5] [--rounds 2]
 
-The log is that of bench_anonymize: 3 million users, 7 days, every ZIP code area. Peers read two shares of its users (all
-of their searches, so that a user-day looks the same), made ready for them (peer_log.py). Each releases the same
+The log is that of bench_anonymize: 3 million users, 7 days, every ZIP code area. Peers read two shares of its users
+(all of their searches, so that a user-day looks the same), made ready for them (peer_log.py). Each releases the same
 public cells with Gaussian noise, and bounds each user-day as near to X1 to X4 as it can express. Each is measured
 in a process and an environment of its own, from process start to the last noisy count; this program from process
 start to the committed week, on the shares and on the whole log. Several rounds in turn; the least of each is taken.
@@ -41,11 +41,13 @@ from search_insights.weeks import Week
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENTS = ROOT / "build" / "peers"
 RESULTS = ROOT / "benchmarks" / "results" / "peers.json"
-PEERS = {
-    "pipelinedp": "PipelineDP (local)",
-    "opendp_polars": "OpenDP (Polars context)",
-    "tumult": "Tumult Analytics (Spark local)",
-}
+# Who is shown, the environment and script, and the script's options.
+PEERS = (
+    ("PipelineDP (local)", "pipelinedp"),
+    ("OpenDP (Polars context)", "opendp_polars"),
+    ("OpenDP (Polars context), without X4", "opendp_polars", "--without-x4"),
+    ("Tumult Analytics (Spark local)", "tumult"),
+)
 LIMIT = 900.0  # seconds, for one run of a peer
 MOST_OFF = 6.0  # standard deviations; noise alone exceeds them about twice in a billion runs
 
@@ -75,27 +77,27 @@ def install(peer: str) -> Path | None:
     requirements = ROOT / "benchmarks" / "peers" / f"{peer}.txt"
     if stamp.exists() and stamp.read_text() == requirements.read_text():
         return python
-    print(f"installing {PEERS[peer]}", file=sys.stderr, flush=True)
+    print(f"installing {peer}", file=sys.stderr, flush=True)
     subprocess.run([sys.executable, "-m", "venv", "--clear", str(ENVIRONMENTS / peer)], check=True)
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "-r", str(requirements)]
     if subprocess.run(pip, check=False).returncode:
-        print(f"{PEERS[peer]} cannot be installed here", file=sys.stderr, flush=True)
+        print(f"{peer} cannot be installed here", file=sys.stderr, flush=True)
         return None
     stamp.write_text(requirements.read_text())
     return python
 
 
-def measure_peer(peer: str, python: Path, share: Share) -> Run | None:
+def measure_peer(who: str, python: Path, peer: str, options: Sequence[str], share: Share) -> Run | None:
     """Run a peer's script; none if it fails or takes too long."""
     script = ROOT / "benchmarks" / "peers" / f"{peer}.py"
     load = os.getloadavg()[0]
     try:
-        used = watch([str(python), str(script), str(share.ready)], LIMIT)
+        used = watch([str(python), str(script), str(share.ready), *options], LIMIT)
     except SystemExit as failed:
-        print(f"{PEERS[peer]}: {failed}", file=sys.stderr, flush=True)
+        print(f"{who}: {failed}", file=sys.stderr, flush=True)
         return None
     told = json.loads(used.output.splitlines()[-1])
-    return _run(PEERS[peer], share, used, load, told["cells"], told["state_totals"], told["state_sigmas"])
+    return _run(who, share, used, load, told["cells"], told["state_totals"], told["state_sigmas"])
 
 
 def measure_program(share: Share) -> Run:
@@ -149,8 +151,7 @@ def checked(run: Run, cells: int) -> Run:
 
 def measure(events: int, peer_events: Sequence[int], rounds: int) -> Iterator[Run]:
     """Measure everything in one run."""
-    installed = {peer: install(peer) for peer in PEERS}
-    pythons = {peer: python for peer, python in installed.items() if python}
+    pythons = {peer: install(peer) for peer in dict.fromkeys(peer for _, peer, *_ in PEERS)}
     coverage = Coverage(load_spec(), load_geography())
     cells = len(CellList(coverage).cells)
     with tempfile.TemporaryDirectory(dir=ROOT / "build") as name:
@@ -158,8 +159,9 @@ def measure(events: int, peer_events: Sequence[int], rounds: int) -> Iterator[Ru
         for _ in range(rounds):
             for share in (whole, *shares):
                 yield checked(measure_program(share), cells)
-                for peer, python in pythons.items() if share.ready else ():
-                    run = measure_peer(peer, python, share)
+                for who, peer, *options in PEERS if share.ready else ():
+                    python = pythons[peer]
+                    run = measure_peer(who, python, peer, options, share) if python else None
                     if run:
                         yield checked(run, cells)
 
@@ -179,12 +181,13 @@ def main() -> None:
     """Print the table; keep the measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=float, default=50e6)
-    parser.add_argument("--peer-events", default="3e5,1.2e6", help="about how many searches the peers read, each size")
+    parser.add_argument("--peer-events", default="2e5,8e5", help="about how many searches the peers read, each size")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--out", type=Path, default=RESULTS, help="the file that the measurements are written to")
     args = parser.parse_args()
     ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
-    command = f"python -m benchmarks.bench_peers --events {args.events:g} --peer-events {args.peer_events} --rounds {args.rounds}"
+    sizes = f"--events {args.events:g} --peer-events {args.peer_events}"
+    command = f"python -m benchmarks.bench_peers {sizes} --rounds {args.rounds}"
     runs: list[Run] = []
     for run in measure(int(args.events), [int(float(n)) for n in args.peer_events.split(",")], args.rounds):
         runs.append(run)

@@ -22,7 +22,7 @@ _DAY = f"date_diff('day', DATE '{MONDAY}', (timestamp - INTERVAL 8 HOUR)::DATE)"
 
 @dataclass(frozen=True)
 class Share:
-    """A log: `log` for this program, `ready` (a folder of log.parquet and cells.json) for the peers, if they read it."""
+    """A log: `log` for this program, `ready`, a folder of log.parquet and cells.json, for the peers that read it."""
 
     events: int
     states: int

@@ -25,7 +25,7 @@ def lives(pid: int) -> bool:
 
 
 def test_the_cpu_of_short_and_of_abandoned_processes_counts() -> None:
-    """CPU time is that of everything that the command started, also of what is too short to be seen or is not waited for."""
+    """CPU time is that of all that the command started, also of what is too short to be seen or not waited for."""
     waited = f"import subprocess, sys\nfor _ in range(5): subprocess.run([sys.executable, '-S', '-c', {BURN!r}])\n"
     abandoned = f"for _ in range(5): subprocess.Popen([sys.executable, '-S', '-c', {BURN!r}])\n"
     assert watch(python(waited)).cpu >= 5 * 0.06

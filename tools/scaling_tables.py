@@ -1,4 +1,4 @@
-"""Write the tables of docs/scaling.md from the recorded measurements in benchmarks/results, and draw its pictures.
+"""Write the tables of docs/scaling.md from the recorded measurements in benchmarks/results.
 
     python -m tools.scaling_tables
 
@@ -47,8 +47,8 @@ def peers_lines(record: dict[str, Any]) -> list[str]:
     worst = max(run["off"] for run in runs)
     made = (
         f"Measured in one run on {record['date']}, on {record['machine']}, load {low:g} to {high:g}, with "
-        f"`{record['command']}`; the least time of each is shown. In all {len(runs)} runs the sums of the states' counts "
-        f"differ from the truth by {worst:.1f} standard deviations of their noise at most."
+        f"`{record['command']}`; the least time of each is shown. In all {len(runs)} runs the sums of the states' "
+        f"counts differ from the truth by {worst:.1f} standard deviations of their noise at most."
     )
     return [*_peers_table(runs, found), "", made, "", _comparison(runs, found)]
 
@@ -85,21 +85,21 @@ def _comparison(runs: Sequence[dict[str, Any]], found: Sequence[Rates]) -> str:
     whole = min(ours.whole / each.whole for each in others)
     slopes = [ratio(ours.marginal, each.marginal) for each in others]
     told = [
-        f"Beside the fastest of the others, this program did {_times(whole)} times as many searches a second in whole runs,"
-        f" each on the largest log it read ({ours.events:,} here, {max(sizes):,} there)"
+        f"Beside the fastest of the others, this program did {_times(whole)} times as many searches a second in whole "
+        f"runs, each on the largest log it read ({ours.events:,} here, {max(sizes):,} there)"
     ]
     if all(slopes):
         told.append(f"{_times(min(slope for slope in slopes if slope))} times as many further searches a second")
     if max(sizes) in same:
         on_same = min(each.seconds / same[each.events] for each in others if each.events in same)
-        told.append(f"on the same log of {max(sizes):,} searches, where fixed cost weighs most, it was {_times(on_same)} times as fast")
+        told.append(f"on one and the same log of {max(sizes):,} searches it took {_times(1 / on_same)} times as long")
     return "; ".join(told) + "."
 
 
 def _times(value: float | None) -> str:
     if value is None:
         return ""
-    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def _millions(number: int) -> str:
@@ -121,9 +121,10 @@ def filled(page: str, blocks: dict[str, list[str]]) -> str:
     for name, lines in blocks.items():
         pattern = re.compile(rf"(<!-- {re.escape(name)} -->\n).*?(?=<!-- end -->\n)", re.DOTALL)
         block = "\n".join(lines)
-        page, times = pattern.subn(lambda match, block=block: f"{match[1]}\n{block}\n\n", page)
-        if times != 1:
-            raise ValueError(f"expected one block <!-- {name} --> ... <!-- end -->; got {times}")
+        if len(pattern.findall(page)) != 1:
+            raise ValueError(f"expected one block <!-- {name} --> ... <!-- end -->")
+        before, after = pattern.split(page)[0], pattern.split(page)[-1]
+        page = f"{before}<!-- {name} -->\n\n{block}\n\n{after}"
     return page
 
 

@@ -1,7 +1,7 @@
 """Tumult Analytics on a local Spark: one query for each level, size class and category (X1, X2, X4).
 
-X4: `MaxGroupsPerID` keeps one size class of a user-day before anything looks at topics, and `partition_and_create` makes
-a session of each class, so that they cost what the dearest of them costs.
+X4: `MaxGroupsPerID` keeps one size class of a user-day before anything looks at topics, and `partition_and_create`
+makes a session of each class, so that they cost what the dearest of them costs.
 """
 
 import os
