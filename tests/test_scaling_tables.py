@@ -39,7 +39,7 @@ def test_unknown_fields_of_growth_do_not_matter() -> None:
 
 
 def test_rates_come_from_the_least_times() -> None:
-    """The whole-run rate is that of the largest log; the marginal rate is the slope; of several runs the least counts."""
+    """The whole-run rate is that of the largest log, the marginal rate the slope; of several runs the least counts."""
     runs = [run("peer", 100, 9.0), run("peer", 100, 2.0), run("peer", 400, 5.0), run(OURS, 100, 1.0)]
     ours, peer = rates(runs)
     assert (ours.who, ours.whole, ours.marginal) == (OURS, 100.0, None)

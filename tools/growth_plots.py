@@ -87,7 +87,7 @@ def peers() -> dict[str, Any]:
     return {
         "width": 420,
         "height": 150,
-        "title": "The same cells, each from a log of a size that it can read in minutes",
+        "title": "The same cells; the others read a share of the log",
         "data": {"values": values},
         "mark": {"type": "point", "filled": True, "size": 90},
         "encoding": {"y": y, "x": x, "color": colour, "shape": shape},

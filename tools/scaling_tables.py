@@ -92,7 +92,8 @@ def _comparison(runs: Sequence[dict[str, Any]], found: Sequence[Rates]) -> str:
         told.append(f"{_times(min(slope for slope in slopes if slope))} times as many further searches a second")
     if max(sizes) in same:
         on_same = min(each.seconds / same[each.events] for each in others if each.events in same)
-        told.append(f"on one and the same log of {max(sizes):,} searches it took {_times(1 / on_same)} times as long")
+        long = f"{_times(1 / on_same)} times as long as the fastest"
+        told.append(f"on one and the same log of {max(sizes):,} searches it took {long}")
     return "; ".join(told) + "."
 
 

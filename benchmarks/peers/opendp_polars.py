@@ -23,7 +23,7 @@ LEAST = {"k": 2, "keep": "first"}  # the first group alone
 
 
 def bounded(query: LazyFrameQuery, group: Group, category: int) -> LazyFrameQuery:
-    """Keep a row of each user-day: of its one size class, and of the topic if it has any; then only what is asked for."""
+    """Keep a row of each user-day: of its one size class, of the topic if it has any; then what is asked for."""
     if group.size_class:
         query = query.truncate_num_groups(by=["size_class"], **LEAST)
     if category:
