@@ -1,11 +1,13 @@
 """Draw docs/images/growth.svg and peers.svg from the recorded measurements in benchmarks/results.
 
-.venv/bin/python tools/growth_plots.py
+python -m tools.growth_plots
 """
 
 import json
 from pathlib import Path
 from typing import Any
+
+from benchmarks.peer_rates import rates
 
 from search_insights.charts import save_chart
 
@@ -27,12 +29,12 @@ def points() -> list[dict[str, Any]]:
             "memory": run["peak_gb"],
         }
         for run in runs
+        if run["engine"] in NAMES  # not those with less memory than usual
     ]
 
 
-def panel(field: str, title: str) -> dict[str, Any]:
+def panel(field: str, title: str, scale: dict[str, Any], ticks: list[float]) -> dict[str, Any]:
     """Draw one quantity by the size of the log, a line an engine."""
-    largest = max(point[field] for point in points())
     return {
         "width": 300,
         "height": 220,
@@ -48,8 +50,8 @@ def panel(field: str, title: str) -> dict[str, Any]:
             "y": {
                 "field": field,
                 "type": "quantitative",
-                "scale": {"domain": [0, 1.1 * largest]},
-                "axis": {"title": None, "grid": True, "tickCount": 5},
+                "scale": scale,
+                "axis": {"title": None, "grid": True, "values": ticks},
             },
             "color": {
                 "field": "engine",
@@ -63,29 +65,36 @@ def panel(field: str, title: str) -> dict[str, Any]:
 
 def growth() -> dict[str, Any]:
     """Draw cost and memory side by side."""
-    panels = [panel("cpu", "CPU time a search (microseconds)"), panel("memory", "Peak memory (GB)")]
+    cpu = {"type": "log", "domain": [0.1, 20], "nice": False}
+    panels = [
+        panel("cpu", "CPU time a search (microseconds)", cpu, [0.1, 0.2, 0.5, 1, 2, 5, 10, 20]),
+        panel("memory", "Peak memory (GB)", {"domain": [0, 6]}, [0, 1, 2, 3, 4, 5, 6]),
+    ]
     return {"data": {"values": points()}, "hconcat": panels}
 
 
 def peers() -> dict[str, Any]:
-    """Draw the best rate of each library on a logarithmic axis."""
-    best: dict[str, float] = {}
-    for run in json.loads((RESULTS / "peers.json").read_text(encoding="utf-8"))["runs"]:
-        best[run["who"]] = max(best.get(run["who"], 0.0), run["events"] / run["seconds"])
-    values = [{"who": who, "rate": rate, "shown": f"{rate:,.0f}"} for who, rate in best.items()]
-    y = {"field": "who", "type": "nominal", "sort": "-x", "axis": {"title": None, "labelLimit": 240, "grid": True}}
-    scale = {"type": "log", "domain": [100, 30_000_000]}
-    x = {"field": "rate", "type": "quantitative", "scale": scale, "axis": {"title": "searches a second"}}
+    """Draw the two rates of each program on a logarithmic axis."""
+    kinds = ("whole run, on the largest log it read", "further searches (slope between its logs)")
+    values = [
+        {"who": each.who, "rate": rate, "kind": kind}
+        for each in rates(json.loads((RESULTS / "peers.json").read_text(encoding="utf-8"))["runs"])
+        for kind, rate in zip(kinds, (each.whole, each.marginal), strict=True)
+        if rate
+    ]
+    y = {"field": "who", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 260, "grid": True}}
+    x = {"field": "rate", "type": "quantitative", "scale": {"type": "log"}, "axis": {"title": "searches a second"}}
+    legend = {"title": None, "orient": "bottom", "direction": "vertical", "labelLimit": 400}
+    kind = {"field": "kind", "type": "nominal", "scale": {"domain": list(kinds)}, "legend": legend}
+    colour = kind | {"scale": {"domain": list(kinds), "range": ["#1f6f8b", "#d1662a"]}}
+    shape = kind | {"scale": {"domain": list(kinds), "range": ["circle", "diamond"]}}
     return {
         "width": 420,
-        "height": 120,
-        "title": "The same cells from the same log",
+        "height": 150,
+        "title": "The same cells; the others read a share of the log",
         "data": {"values": values},
-        "encoding": {"y": y, "x": x},
-        "layer": [
-            {"mark": {"type": "point", "filled": True, "size": 90, "color": "#1f6f8b"}},
-            {"mark": {"type": "text", "align": "left", "dx": 9}, "encoding": {"text": {"field": "shown"}}},
-        ],
+        "mark": {"type": "point", "filled": True, "size": 90},
+        "encoding": {"y": y, "x": x, "color": colour, "shape": shape},
     }
 
 

@@ -1,18 +1,40 @@
-"""What the peers share: which cells there are, and how a measurement is told."""
+"""What the peers share: which counts are asked for, and how a measurement is told."""
 
 import json
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 
-LEVELS = ("state", "county", "postal_code")
 CATEGORIES = (0, 1, 2, 3)  # 0 is any search
 
 
-def cells_of(folder: str, level: str) -> list[int]:
-    """List the regions of a level that are reported."""
-    cells: dict[str, list[int]] = json.loads(Path(folder, "cells.json").read_text(encoding="utf-8"))
-    return cells[level]
+@dataclass(frozen=True)
+class Group:
+    """Public regions of one level and size class (0 where the level has none), with a sigma for each category."""
+
+    level: str
+    size_class: int
+    regions: list[int]
+    sigmas: list[float]
+
+    @property
+    def rho(self) -> float:
+        """What its counts cost in zCDP, if a user-day changes each category's by one at most."""
+        return sum(rho_of(sigma) for sigma in self.sigmas)
 
 
-def report(cells: int, state_total: float) -> None:
-    """Print how many cells were released, and the noisy total of the states."""
-    print(json.dumps({"cells": cells, "state_total": round(float(state_total))}), flush=True)
+def rho_of(sigma: float) -> float:
+    """Tell the zCDP cost of Gaussian noise on a count that changes by one."""
+    return 1 / (2 * sigma**2)
+
+
+def groups_of(folder: str) -> list[Group]:
+    """List the groups of cells that are reported, states first."""
+    return [Group(**group) for group in json.loads(Path(folder, "cells.json").read_text(encoding="utf-8"))]
+
+
+def report(cells: int, state_totals: list[float], state_sigmas: list[float]) -> None:
+    """Print how many cells were released, and each category's noisy total of the states with its noise a state."""
+    told = {"cells": cells, "state_totals": [round(float(total)) for total in state_totals]}
+    sys.stdout.write(json.dumps(told | {"state_sigmas": [float(sigma) for sigma in state_sigmas]}) + "\n")
+    sys.stdout.flush()

@@ -1,10 +1,14 @@
-"""PipelineDP on its local backend: one aggregation for each level and category, one partition a user-day (X1, X2)."""
+"""PipelineDP on its local backend: one aggregation for each level and category, one partition a user-day (X1, X2).
+
+Aggregations choose apart from each other, so X4 cannot be asked for, and a noise scale is one aggregation's. Each of
+the twelve gets a twelfth of the promised epsilon and delta, as its accountant shares them out.
+"""
 
 import sys
 
 import pipeline_dp
 import pyarrow.parquet as parquet
-from measured import CATEGORIES, LEVELS, cells_of, report
+from measured import CATEGORIES, groups_of, report
 
 
 def main(folder: str) -> None:
@@ -17,21 +21,30 @@ def main(folder: str) -> None:
         noise_kind=pipeline_dp.NoiseKind.GAUSSIAN,
         max_partitions_contributed=1,
         max_contributions_per_partition=1,
+        output_noise_stddev=True,
     )
     extractors = pipeline_dp.DataExtractors(
         privacy_id_extractor=lambda row: row[0],
         partition_extractor=lambda row: row[1],
         value_extractor=lambda row: 0,
     )
+    cells: dict[str, list[int]] = {}
+    for group in groups_of(folder):
+        cells.setdefault(group.level, []).extend(group.regions)
     results = []
-    for level in LEVELS:
+    for level, regions in cells.items():
         rows = list(zip(log["user_day"], log[level], log["category"], strict=True))
         for category in CATEGORIES:
             chosen = [row for row in rows if category in (0, row[2])]
-            results.append(engine.aggregate(chosen, params, extractors, public_partitions=cells_of(folder, level)))
+            results.append(engine.aggregate(chosen, params, extractors, public_partitions=regions))
     accountant.compute_budgets()
-    released = [list(result) for result in results]
-    report(sum(len(cells) for cells in released), sum(metrics.count for _, metrics in released[0]))
+    released = [[metrics for _, metrics in result] for result in results]
+    states = released[: len(CATEGORIES)]
+    report(
+        sum(len(counts) for counts in released),
+        [sum(metrics.count for metrics in counts) for counts in states],
+        [counts[0].count_noise_stddev for counts in states],
+    )
 
 
 if __name__ == "__main__":

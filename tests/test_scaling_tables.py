@@ -1,0 +1,56 @@
+"""The measured numbers of docs/scaling.md are those of the records in benchmarks/results."""
+
+from typing import Any
+
+import pytest
+from benchmarks.peer_rates import OURS, off_by, rates
+from tools.scaling_tables import PAGE, blocks, filled, growth_lines
+
+
+def run(who: str, events: int, seconds: float) -> dict[str, Any]:
+    return {"who": who, "events": events, "seconds": seconds, "cpu": seconds}
+
+
+def test_the_page_has_the_numbers_of_the_records() -> None:
+    """No measured number is pasted by hand: `python -m tools.scaling_tables` would change nothing."""
+    page = PAGE.read_text(encoding="utf-8")
+    assert filled(page, blocks()) == page
+
+
+def test_a_page_without_a_place_for_a_table_is_refused() -> None:
+    """A table is not dropped silently."""
+    with pytest.raises(ValueError, match="growth table"):
+        filled("<!-- growth table -->\nno end", {"growth table": ["| a |"]})
+
+
+def test_only_what_stands_between_the_markers_is_written() -> None:
+    """The text around a table stays."""
+    page = "a\n<!-- x -->\nold\n<!-- end -->\nb\n<!-- y -->\nkept\n<!-- end -->\n"
+    assert filled(page, {"x": ["new"]}) == page.replace("old", "\nnew\n")
+
+
+def test_unknown_fields_of_growth_do_not_matter() -> None:
+    """An entry may say more than the table shows."""
+    entry = {"engine": "duckdb", "events": 5_000_000, "users": 300_000, "seconds": 4.0, "cpu_seconds": 5.0}
+    entry |= {"peak_gb": 0.5, "rounds": 3, "shuffle_bytes": None}
+    assert growth_lines([entry])[2:] == [
+        "| duckdb | 5 million | 0.3 million | 4.0 s | 5.0 s | 1.00 us | 0.50 GB |  |  |"
+    ]
+
+
+def test_rates_come_from_the_least_times() -> None:
+    """The whole-run rate is that of the largest log, the marginal rate the slope; of several runs the least counts."""
+    runs = [run("peer", 100, 9.0), run("peer", 100, 2.0), run("peer", 400, 5.0), run(OURS, 100, 1.0)]
+    ours, peer = rates(runs)
+    assert (ours.who, ours.whole, ours.marginal) == (OURS, 100.0, None)
+    assert (peer.events, peer.whole, peer.marginal) == (400, 80.0, 100.0)
+
+
+def test_no_slope_is_no_rate() -> None:
+    """A larger log that took no longer says nothing about further searches."""
+    assert rates([run("peer", 100, 3.0), run("peer", 400, 2.9)])[0].marginal is None
+
+
+def test_a_total_is_judged_by_its_noise() -> None:
+    """The noise of a sum of states is that of one state times the root of their number."""
+    assert off_by(1_060, 1_000, 10.0, 4) == 3.0
