@@ -1,6 +1,6 @@
 """Plan the counting of a national log from the recorded measurements: cores, memory, shuffle, money.
 
-.venv/bin/python tools/cluster_plan.py [--events-a-day 10e9] [--hours 2] [--price 0.05]
+python -m tools.cluster_plan [--events-a-day 10e9] [--hours 2] [--price 0.05]
 
 What a search costs is the slope between the smallest and the largest log measured on Spark, so that the cost of
 starting and planning, which does not grow, is left out. Prices, the share of time that cores are busy and what a node
@@ -17,7 +17,7 @@ from search_insights.console import out, table
 
 RESULTS = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "growth.json"
 BUSY = 0.6  # the share of a cluster's core-hours that its tasks compute
-NODE_CORES, NODE_GBIT = 16, 12.5
+NODE_CORES, NODE_GBIT, NODE_DISK_GB = 16, 12.5, 1.0  # the latter two a second
 MEMORY_A_CORE_GB = 4
 PASSES = 4  # over the log at most: one to bound it, three to see what was left out and why
 
@@ -32,7 +32,6 @@ def slope(runs: list[dict[str, Any]], quantity: str) -> float:
 
 def plan(runs: list[dict[str, Any]], events: float, hours: float, price: float) -> list[tuple[str, str, str]]:
     """List what is needed for one day's searches, how much, and from what it follows."""
-    # Runs with less memory than usual are for the page to compare, not to plan with.
     of = {engine: [run for run in runs if run["engine"] == engine] for engine in ("duckdb", "spark")}
     cpu, shuffle, kept = (slope(of["spark"], q) for q in ("task_cpu_seconds", "shuffle_bytes", "kept_bytes"))
     read = PASSES * slope(of["duckdb"], "log_bytes")
@@ -55,6 +54,11 @@ def plan(runs: list[dict[str, Any]], events: float, hours: float, price: float) 
             f"{events * (shuffle + read) / network / 60:,.1f} minutes",
             f"{NODE_GBIT:g} Gbit/s a node",
         ),
+        (
+            "time on the disks",
+            f"{2 * events * (shuffle + kept) / nodes / NODE_DISK_GB / 1e9 / 60:,.1f} minutes",
+            f"written and read again, {NODE_DISK_GB:g} GB/s a node",
+        ),
         ("money", f"${core_hours * price:,.2f} a day", f"${price:g} a core-hour"),
         (
             "the same on DuckDB",
@@ -62,6 +66,12 @@ def plan(runs: list[dict[str, Any]], events: float, hours: float, price: float) 
             f"{1e6 * alone:.2f} us a search, one machine",
         ),
     ]
+
+
+def shown(events: float = 10e9, hours: float = 2.0, price: float = 0.05) -> str:
+    """Lay the plan out."""
+    runs = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return table(("what", "how much", "from"), plan(runs, events, hours, price))
 
 
 def main() -> None:
@@ -73,8 +83,7 @@ def main() -> None:
         "--price", type=float, default=0.05, help="of a core-hour with its memory, in dollars (assumed)"
     )
     args = parser.parse_args()
-    runs = json.loads(RESULTS.read_text(encoding="utf-8"))
-    out(table(("what", "how much", "from"), plan(runs, args.events_a_day, args.hours, args.price)))
+    out(shown(args.events_a_day, args.hours, args.price))
 
 
 if __name__ == "__main__":

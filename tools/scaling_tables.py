@@ -2,8 +2,8 @@
 
     python -m tools.scaling_tables
 
-What stands between a marker `<!-- growth table -->` or `<!-- peers table -->` and the next `<!-- end -->` is written
-anew; a test compares it with the records, so that no measured number is pasted by hand.
+What stands between a marker such as `<!-- growth table -->` and the next `<!-- end -->` is written anew; a test
+compares it with the records, so that no measured number is pasted by hand.
 """
 
 import json
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.peer_rates import OURS, Rates, least, rates, ratio
+from tools import cluster_plan
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -140,7 +141,11 @@ def read(name: str) -> Any:
 
 def blocks() -> dict[str, list[str]]:
     """Lay out all that the page takes from the records."""
-    return {"growth table": growth_lines(read("growth")), "peers table": peers_lines(read("peers"))}
+    return {
+        "growth table": growth_lines(read("growth")),
+        "peers table": peers_lines(read("peers")),
+        "plan": ["```", *cluster_plan.shown().splitlines(), "```"],
+    }
 
 
 def main() -> None:
