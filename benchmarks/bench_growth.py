@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "growth.json"
 PART = 5_000_000  # events of the log that larger ones are copies of
 PART_USERS = 300_000
-HEAP = "4g"
+HEAP = "4g"  # of Spark's driver, which is all of it on one machine
 PROGRAM = str(Path(sys.executable).with_name("search-insights"))
 
 
@@ -80,7 +80,7 @@ def make_copies(part: Path, folder: Path, events: int) -> None:
                     (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 1_000_000)""")
 
 
-def run(engine: str, log: Path, events: int, scratch: Path, heap: str) -> Measurement:
+def run(engine: str, log: Path, events: int, scratch: Path) -> Measurement:
     """Run the command and watch it."""
     options = ["--store", str(scratch / "store.db"), "--week", str(MONDAY), "--engine", engine]
     history = scratch / "history"
@@ -88,10 +88,10 @@ def run(engine: str, log: Path, events: int, scratch: Path, heap: str) -> Measur
         history.mkdir()
         options += ["--conf", "spark.eventLog.enabled=true", "--conf", f"spark.eventLog.dir={history}"]
         options += ["--conf", "spark.eventLog.compress=false", "--conf", "spark.eventLog.logBlockUpdates.enabled=true"]
-        options += ["--conf", f"spark.driver.memory={heap}"]
+        options += ["--conf", f"spark.driver.memory={HEAP}"]
     used = watch([PROGRAM, "anonymize", str(log), *options])
     return Measurement(
-        engine=engine if engine == "duckdb" or heap == HEAP else f"{engine} {heap}",
+        engine=engine,
         events=events,
         users=events // PART * PART_USERS,
         seconds=round(used.seconds, 2),
@@ -135,7 +135,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--duckdb", default="5e6,20e6,50e6,200e6,500e6")
     parser.add_argument("--spark", default="5e6,20e6,50e6,200e6,500e6")
-    parser.add_argument("--heap", default=HEAP, help="memory of Spark's driver, which is all of it on one machine")
     args = parser.parse_args()
     sizes = {e: [int(float(n)) for n in getattr(args, e).split(",") if n] for e in ("duckdb", "spark")}
     with tempfile.TemporaryDirectory() as name:
@@ -145,7 +144,7 @@ def main() -> None:
                 make_copies(part, Path(log) / "log", events)
                 for engine in [e for e in sizes if events in sizes[e]]:
                     with tempfile.TemporaryDirectory() as scratch:
-                        measurement = run(engine, Path(log) / "log", events, Path(scratch), args.heap)
+                        measurement = run(engine, Path(log) / "log", events, Path(scratch))
                     keep(measurement)
                     print(json.dumps(asdict(measurement)), flush=True)
 

@@ -20,9 +20,10 @@ import pytest
 from search_insights import accounting
 from search_insights.cells import CellList
 from search_insights.console import Steps
-from search_insights.counting import Tolerance, WeekCounts, count_week
+from search_insights.counting import Tolerance, WeekCounts, add_contributions, count_week
 from search_insights.coverage import Coverage
 from search_insights.duckdb_engine import open_duckdb_engine
+from search_insights.engine import Contributions
 from search_insights.geography import load_geography
 from search_insights.journal import journal_path
 from search_insights.ledger import LedgerEntry
@@ -152,6 +153,14 @@ def by_cell(coverage: Coverage, counts: Counts) -> CellCounts:
     """Name the cells that are not 0 by (place_id, category)."""
     cells = CellList(coverage).cells
     return {(cells[i].region.place_id, cells[i].category): int(counts[i]) for i in np.flatnonzero(counts)}
+
+
+def counts_of(coverage: Coverage, found: Contributions) -> Counts:
+    """Count what a day contributes, cell by cell."""
+    cells = CellList(coverage)
+    counts = cells.zeros()
+    add_contributions(counts, cells, region_names(coverage), found)
+    return counts
 
 
 def on_spark(session: "SparkSession", coverage: Coverage, *patterns: Path | str, **how: Any) -> SparkEngine:

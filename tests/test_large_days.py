@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 
 from search_insights import duckdb_engine
-from search_insights.cells import CellList
-from search_insights.counting import add_contributions
 from search_insights.coverage import Coverage
 from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.engine import Contributions
 from search_insights.log import LogSource
-from search_insights.noise import Counts
 from search_insights.region_names import region_names
-from tests.logs import WEEK, searches, write_log
+from tests.logs import WEEK, counts_of, searches, write_log
 
 DAY = WEEK.days[0]
 
@@ -23,14 +20,6 @@ def bound(coverage: Coverage, log: Path) -> Contributions:
     """Bound the first day of the week."""
     with open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)) as engine:
         return engine.bound(DAY, *WEEK.day_bounds(DAY))
-
-
-def counts_of(coverage: Coverage, found: Contributions) -> Counts:
-    """Count by cell."""
-    cells = CellList(coverage)
-    counts = cells.zeros()
-    add_contributions(counts, cells, region_names(coverage), found)
-    return counts
 
 
 def how_many_parts(found: Contributions) -> int:

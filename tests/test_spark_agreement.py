@@ -20,19 +20,16 @@ from search_insights.noise import Counts
 from search_insights.region_names import region_names
 from search_insights.simulation import simulate
 from tests.bounded import Event, bench
-from tests.logs import PACIFIC, WEEK, on_spark, searches, write_log
+from tests.logs import PACIFIC, WEEK, counts_of, on_spark, searches, write_log
 
 if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import SparkSession
 
 
-def counts_of(engine: Engine, coverage: Coverage, day: date) -> Counts:
+def counted(engine: Engine, coverage: Coverage, day: date) -> Counts:
     """Count a day's cells exactly."""
-    cells = CellList(coverage)
-    counts = cells.zeros()
-    add_contributions(counts, cells, region_names(coverage), engine.bound(day, *WEEK.day_bounds(day)))
-    return counts
+    return counts_of(coverage, engine.bound(day, *WEEK.day_bounds(day)))
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +58,9 @@ def test_engines_agree_where_nothing_is_left_to_choice(
     by_spark = on_spark(session, us_coverage, log)
     with open_duckdb_engine(LogSource((str(log),)), us_coverage.spec, region_names(us_coverage)) as by_duckdb:
         for day in WEEK.days[:2]:
-            counts = counts_of(by_spark, us_coverage, day)
+            counts = counted(by_spark, us_coverage, day)
             assert counts.sum() > 3000
-            np.testing.assert_array_equal(counts, counts_of(by_duckdb, us_coverage, day))
+            np.testing.assert_array_equal(counts, counted(by_duckdb, us_coverage, day))
 
 
 def test_engines_keep_the_same_number_of_user_days(
@@ -79,7 +76,7 @@ def test_engines_keep_the_same_number_of_user_days(
     by_spark = on_spark(session, us_coverage, simulated)
     with open_duckdb_engine(LogSource((str(simulated),)), us_coverage.spec, region_names(us_coverage)) as by_duckdb:
         for day in WEEK.days[:2]:
-            one, other = counts_of(by_spark, us_coverage, day), counts_of(by_duckdb, us_coverage, day)
+            one, other = counted(by_spark, us_coverage, day), counted(by_duckdb, us_coverage, day)
             for category in set(categories):
                 chosen = states & (categories == category)
                 assert one[chosen].sum() == other[chosen].sum() > 0
@@ -96,8 +93,8 @@ def test_queries_are_named_on_the_cluster_as_on_one_machine(
     with open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)) as by_duckdb:
         assert by_spark.classifier == by_duckdb.classifier != ""
         for day in WEEK.days[:2]:
-            counts = counts_of(by_spark, coverage, day)
-            np.testing.assert_array_equal(counts, counts_of(by_duckdb, coverage, day))
+            counts = counted(by_spark, coverage, day)
+            np.testing.assert_array_equal(counts, counted(by_duckdb, coverage, day))
         categories = np.array([cell.category for cell in CellList(coverage).cells])
         assert {category for category in categories if counts[categories == category].any()} == {"A0", "A1", "A2", "A3"}
 

@@ -29,7 +29,6 @@ def points() -> list[dict[str, Any]]:
             "memory": run["peak_gb"],
         }
         for run in runs
-        if run["engine"] in NAMES  # not those with less memory than usual
     ]
 
 
