@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.bench_anonymize import MONDAY, make_log
 from benchmarks.watched import watch
-from search_insights.database import connect
+from search_insights.support.database import connect
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "growth.json"

@@ -29,11 +29,11 @@ from search_insights.journal import journal_path
 from search_insights.ledger import LedgerEntry
 from search_insights.log import LogSource, open_log
 from search_insights.noise import Counts
-from search_insights.quoting import literal
 from search_insights.region_names import region_names
 from search_insights.spark_engine import SparkEngine, spark_engine
 from search_insights.spec_file import load_spec
 from search_insights.store import open_store
+from search_insights.support.quoting import literal
 from search_insights.weeks import Week
 from tests.other_country import Row, write_csv
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from search_insights.replace_folder import replacing
 from search_insights.store import Store, open_store
-from search_insights.working_folder import working_folder
+from search_insights.support.replace_folder import replacing
+from search_insights.support.working_folder import working_folder
 from tests.kill_cases import WEEKS, anonymize_words, cases, new_folder
 from tests.kills import Case, Tally, check, copy_of, random_moments, run_process, seconds_of, steps_of
 from tests.soak import soak

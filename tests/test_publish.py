@@ -22,9 +22,9 @@ from search_insights.coverage import Coverage
 from search_insights.errors import CheckFailed, InputError, UsageError
 from search_insights.geography import load_geography
 from search_insights.publication import publish
-from search_insights.quoting import literal
 from search_insights.spec import Spec
 from search_insights.store import open_store
+from search_insights.support.quoting import literal
 from tests.logs import LITTLE_REGIONS, Run
 from tests.other_country import OTHER_REGIONS, write_csv
 from tests.test_derive import CITY, NOTHING, TOWN, USUAL, WeekCounts, add_weeks, little

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from search_insights.errors import InputError
-from search_insights.replace_folder import replacing
+from search_insights.support.replace_folder import replacing
 
-MODULE = importlib.import_module("search_insights.replace_folder")
+MODULE = importlib.import_module("search_insights.support.replace_folder")
 
 
 def fill(folder: Path, text: str) -> None:

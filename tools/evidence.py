@@ -22,7 +22,6 @@ from search_insights.accounting import account
 from search_insights.anonymization import anonymize
 from search_insights.audit import CONFIDENCE, Audit, audit
 from search_insights.audit_bound import Difference, lower_advantage
-from search_insights.charts import save_chart
 from search_insights.console import note
 from search_insights.coverage import Coverage
 from search_insights.evaluation import evaluate
@@ -32,6 +31,7 @@ from search_insights.log import LogSource
 from search_insights.noise import add_noise
 from search_insights.simulation import simulate
 from search_insights.spec_file import load_spec
+from search_insights.support.charts import save_chart
 from search_insights.truth import add_exact_counts
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.peer_rates import rates
 
-from search_insights.charts import save_chart
+from search_insights.support.charts import save_chart
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from datetime import date
 from importlib import resources
 
-from search_insights.quoting import literal
 from search_insights.region_names import CLASS_BITS, NO_TOPIC, NUMBER_BITS
 from search_insights.spec import Spec
+from search_insights.support.quoting import literal
 
 # The bits of a lot that are random.
 _RANDOM_BITS = NO_TOPIC - (1 << (NUMBER_BITS + CLASS_BITS))

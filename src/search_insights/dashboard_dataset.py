@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.database import connect
 from search_insights.errors import InputError
-from search_insights.quoting import identifier, literal
+from search_insights.support.database import connect
+from search_insights.support.quoting import identifier, literal
 
 Values = npt.NDArray[np.int32]
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from search_insights.database import connect
 from search_insights.errors import GeographyError
+from search_insights.support.database import connect
 
 PACKAGED_GEOGRAPHY = "us"
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from pathlib import Path
 
-from search_insights.database import private_files
 from search_insights.errors import StoreError
 from search_insights.ledger import CHECKSUM_DIGITS, LedgerEntry
-from search_insights.replace_folder import flush
+from search_insights.support.database import private_files
+from search_insights.support.replace_folder import flush
 from search_insights.weeks import DAYS_OF_WEEK, Week
 
 

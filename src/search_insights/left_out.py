@@ -5,7 +5,7 @@ from typing import Any
 
 from search_insights.engine import LeftOut
 from search_insights.errors import LogError
-from search_insights.quoting import literal
+from search_insights.support.quoting import literal
 
 # Runs a query over the views `log`, `log_files` (the same with the file of each row) and `names`.
 Ask = Callable[[str], Sequence[Sequence[Any]]]

@@ -9,9 +9,9 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-from search_insights.database import connect
 from search_insights.errors import InputError
-from search_insights.quoting import identifier, literal
+from search_insights.support.database import connect
+from search_insights.support.quoting import identifier, literal
 
 Frame = Literal["polars", "pandas", "arrow"]
 Fields = dict[str, dict[str, Any]]

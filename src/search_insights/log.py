@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from search_insights.errors import LogError, UsageError
 from search_insights.log_files import came, changed, find_files, format_of, state_of
-from search_insights.quoting import identifier, literal
+from search_insights.support.quoting import identifier, literal
 
 if TYPE_CHECKING:
     import duckdb

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.coverage import Coverage
-from search_insights.database import connect
 from search_insights.errors import InputError
-from search_insights.quoting import literal
 from search_insights.simulate_day import Columns, World, day_columns
+from search_insights.support.database import connect
+from search_insights.support.quoting import literal
 from search_insights.weeks import Week
 
 if TYPE_CHECKING:

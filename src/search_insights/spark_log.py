@@ -27,8 +27,8 @@ from search_insights.log import (
     unknown_zone,
 )
 from search_insights.log_files import came, changed, require_parquet, vanished
-from search_insights.quoting import identifier
 from search_insights.spark_session import condition_of, spark_errors
+from search_insights.support.quoting import identifier
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from search_insights.errors import InputError, UsageError
-from search_insights.working_folder import working_folder
+from search_insights.support.working_folder import working_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

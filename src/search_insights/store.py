@@ -21,18 +21,18 @@ import numpy as np
 
 from search_insights.cells import CellList
 from search_insights.coverage import Coverage
-from search_insights.database import connect, private_files
 from search_insights.errors import StoreError
 from search_insights.geography import Geography, Region, grow_geography
 from search_insights.journal import refuse_second_noise, remember
 from search_insights.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord, checksum
 from search_insights.noise import Counts
-from search_insights.replace_folder import flush
 from search_insights.spec import Spec
 from search_insights.spec_file import parse_spec, spec_toml
 from search_insights.store_trouble import WAY_OUT, in_words
+from search_insights.support.database import connect, private_files
+from search_insights.support.replace_folder import flush
+from search_insights.support.working_folder import remove_abandoned, working_folder
 from search_insights.weeks import DAYS_OF_WEEK, Week
-from search_insights.working_folder import remove_abandoned, working_folder
 
 if TYPE_CHECKING:
     import duckdb

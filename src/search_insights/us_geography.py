@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from search_insights.database import connect
 from search_insights.errors import InputError
+from search_insights.support.database import connect
 
 if TYPE_CHECKING:
     import duckdb

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from search_insights.errors import InputError
-from search_insights.working_folder import working_folder
+from search_insights.support.working_folder import working_folder
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2

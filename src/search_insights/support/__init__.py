@@ -1,0 +1,1 @@
+"""What knows nothing of a release and serves every stage: files, folders, SQL, arrays, charts."""
