@@ -16,14 +16,14 @@ import time
 from datetime import date, timedelta
 from pathlib import Path
 
-from search_insights.coverage import Coverage
 from search_insights.duckdb_engine import open_duckdb_engine
-from search_insights.geography import load_geography
 from search_insights.log import LogSource
 from search_insights.region_names import region_names
-from search_insights.spec_file import load_spec
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec_file import load_spec
+from search_insights.spec.weeks import Week
 from search_insights.support.database import connect
-from search_insights.weeks import Week
 
 MONDAY = date(2021, 3, 1)  # a week of seven times 24 hours
 USERS = 3_000_000

@@ -20,15 +20,15 @@ import numpy as np
 from search_insights.classifier import load_classifier
 from search_insights.classify_features import normalise, texts_with_cue
 from search_insights.classify_files import read_texts
-from search_insights.coverage import Coverage
 from search_insights.duckdb_engine import open_duckdb_engine
-from search_insights.geography import load_geography
 from search_insights.log import LogSource
 from search_insights.region_names import region_names
 from search_insights.simulation import simulate
-from search_insights.spec_file import load_spec
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec_file import load_spec
+from search_insights.spec.weeks import week_of
 from search_insights.support.database import connect
-from search_insights.weeks import week_of
 
 ROUNDS = 5
 

@@ -31,12 +31,12 @@ from benchmarks.bench_anonymize import MONDAY
 from benchmarks.peer_log import Share, make_logs
 from benchmarks.peer_rates import OURS, off_by
 from benchmarks.watched import Used, watch
-from search_insights.cells import CellList
-from search_insights.coverage import Coverage
-from search_insights.geography import load_geography
-from search_insights.spec_file import load_spec
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec_file import load_spec
+from search_insights.spec.weeks import Week
 from search_insights.store import open_store
-from search_insights.weeks import Week
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENTS = ROOT / "build" / "peers"

@@ -22,9 +22,9 @@ from search_insights.classifier import Classifier
 from search_insights.classify_files import read_labels
 from search_insights.classify_lexicon import load_lexicon
 from search_insights.classify_training import train
-from search_insights.geography import load_geography
 from search_insights.query_pool import make_pool
-from search_insights.spec_file import load_spec
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec_file import load_spec
 
 SIZES = (250, 500, 1000, 2000)
 DRAWS = 1000

@@ -17,13 +17,13 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from search_insights.coverage import Coverage
-from search_insights.geography import load_geography
 from search_insights.simulate_day import day_columns, events_on, make_world
 from search_insights.simulate_files import open_writer, write_day
 from search_insights.simulation import EVENTS_PER_USER, PEAK_SHARE, simulate
-from search_insights.spec_file import load_spec
-from search_insights.weeks import week_of
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec_file import load_spec
+from search_insights.spec.weeks import week_of
 
 FIRST = date(2021, 3, 8)
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bench_anonymize import MONDAY, make_log
-from search_insights.cells import CellList
-from search_insights.coverage import Coverage
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
 from search_insights.support.database import connect
 
 # Days of the release's time zone, which is 8 hours behind UTC in that week.

@@ -10,9 +10,7 @@ import duckdb
 import numpy as np
 import pyarrow
 
-from search_insights.cells import CellList
 from search_insights.counting import add_contributions
-from search_insights.coverage import Coverage
 from search_insights.duckdb_engine import DuckDbEngine
 from search_insights.duckdb_engine import register_names as register_names_in_duckdb
 from search_insights.engine import Contributions, Engine
@@ -22,6 +20,8 @@ from search_insights.region_names import NUMBER_BITS, RegionNames, region_names
 from search_insights.spark_engine import SparkEngine
 from search_insights.spark_engine import register_names as register_names_in_spark
 from search_insights.spark_log import SparkLog
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

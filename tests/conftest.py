@@ -10,13 +10,13 @@ import pytest
 from hypothesis import settings
 
 from search_insights.cli import main
-from search_insights.coverage import Coverage
 from search_insights.dashboard_site import dashboard
 from search_insights.errors import InputError
-from search_insights.geography import Geography, load_geography
 from search_insights.spark_session import Cluster, open_session, private_session, require_java
-from search_insights.spec import Spec
-from search_insights.spec_file import load_spec
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import Geography, load_geography
+from search_insights.spec.spec import Spec
+from search_insights.spec.spec_file import load_spec
 from tests.dashboards import other_dataset, quick_accounting, us_dataset, with_a_zero
 from tests.logs import Publisher, Run, little_coverage, new_publisher
 from tests.mutants import MUTANTS, VARIABLE

@@ -8,10 +8,10 @@ import duckdb
 import numpy as np
 import pytest
 
-from search_insights.coverage import Coverage
-from search_insights.geography import load_geography
 from search_insights.publication import publish
-from search_insights.spec_file import load_spec
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec_file import load_spec
 from tests.other_country import other_geography, other_spec
 from tests.test_derive import add_weeks
 

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import numpy as np
 
-from search_insights.cells import CellList
 from search_insights.counting import Tolerance, count_week
-from search_insights.coverage import Coverage
 from search_insights.duckdb_engine import open_duckdb_engine
-from search_insights.geography import load_geography
 from search_insights.log import LogSource
 from search_insights.region_names import region_names
-from search_insights.spec_file import load_spec
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec_file import load_spec
+from search_insights.spec.weeks import Week
 from search_insights.support.database import connect
 from search_insights.support.quoting import literal
-from search_insights.weeks import Week
 
 WEEK = Week(date(2021, 3, 1), "America/Los_Angeles")
 REGIONS = 5_000

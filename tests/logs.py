@@ -18,23 +18,23 @@ import numpy as np
 import pytest
 
 from search_insights import accounting
-from search_insights.cells import CellList
 from search_insights.console import Steps
 from search_insights.counting import Tolerance, WeekCounts, add_contributions, count_week
-from search_insights.coverage import Coverage
 from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.engine import Contributions
-from search_insights.geography import load_geography
 from search_insights.journal import journal_path
 from search_insights.ledger import LedgerEntry
 from search_insights.log import LogSource, open_log
 from search_insights.noise import Counts
 from search_insights.region_names import region_names
 from search_insights.spark_engine import SparkEngine, spark_engine
-from search_insights.spec_file import load_spec
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec_file import load_spec
+from search_insights.spec.weeks import Week
 from search_insights.store import open_store
 from search_insights.support.quoting import literal
-from search_insights.weeks import Week
 from tests.other_country import Row, write_csv
 
 if TYPE_CHECKING:

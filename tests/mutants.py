@@ -17,10 +17,10 @@ from search_insights.counting import WeekCounts, add_contributions, count_week
 from search_insights.duckdb_engine import DuckDbEngine
 from search_insights.engine import Contributions
 from search_insights.noise import Counts, Sigmas
-from search_insights.spec import WEEKDAYS, Spec
-from search_insights.spec_file import load_spec
+from search_insights.spec.spec import WEEKDAYS, Spec
+from search_insights.spec.spec_file import load_spec
+from search_insights.spec.weeks import Week
 from search_insights.store import Store
-from search_insights.weeks import Week
 from tests.other_country import other_spec, plain_spec
 
 Patch = pytest.MonkeyPatch

@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 from hypothesis import strategies as st
 
-from search_insights.spec import (
+from search_insights.spec.spec import (
     WEEKDAYS,
     Category,
     Level,
@@ -26,7 +26,7 @@ from search_insights.spec import (
     Total,
     Trend,
 )
-from search_insights.spec_file import parse_spec
+from search_insights.spec.spec_file import parse_spec
 
 Value = str | float | None
 Row = tuple[Value, ...]

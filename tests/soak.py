@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from search_insights.coverage import Coverage
-from search_insights.geography import load_geography
-from search_insights.spec_file import load_spec
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec_file import load_spec
+from search_insights.spec.weeks import Week
 from search_insights.store import create_or_open_store, open_store
-from search_insights.weeks import Week
 from tests.kill_cases import FIRST, PUBLISH, anonymize_words, new_folder, week_log
 from tests.kills import run_process
 

@@ -15,12 +15,12 @@ from search_insights.audit import audit
 from search_insights.audit_attack import exact_counts, neighbouring_logs, worst_user_day
 from search_insights.audit_bound import Difference, Tally, bound, draws_needed, lower_advantage
 from search_insights.audit_store import audit_store
-from search_insights.cells import CellList
-from search_insights.coverage import Coverage
 from search_insights.gaussian import epsilon_of_mu
-from search_insights.geography import load_geography
 from search_insights.noise import Counts, Sigmas, add_noise
-from search_insights.spec import Spec
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec import Spec
 from tests.logs import LITTLE_REGIONS, Run, little_coverage
 from tests.mutants import MUTANTS, everywhere
 from tests.other_country import other_geography, other_spec_file, plain_spec, write_csv

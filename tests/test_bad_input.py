@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from search_insights.cli import main
-from search_insights.geography import load_geography
-from search_insights.spec_file import load_spec, spec_toml
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec_file import load_spec, spec_toml
 from tests.kills import run_process
 from tests.logs import MONDAY, ROWS, Publisher, Run, little_geography, new_publisher, searches, write_log
 from tests.other_country import OTHER_SPEC

@@ -14,9 +14,9 @@ from search_insights.classify_files import read_labels
 from search_insights.classify_lexicon import load_lexicon
 from search_insights.classify_training import describe, save
 from search_insights.errors import InputError
-from search_insights.geography import Geography
 from search_insights.query_pool import make_pool
-from search_insights.spec import Spec
+from search_insights.spec.geography import Geography
+from search_insights.spec.spec import Spec
 from tests.other_country import other_spec
 
 DATA = Path(str(resources.files("search_insights") / "data"))

@@ -11,8 +11,8 @@ import pytest
 from search_insights.classify_lexicon import Lexicon, load_lexicon, places, slips
 from search_insights.classify_training import Trained, train
 from search_insights.errors import InputError
-from search_insights.geography import Geography
 from search_insights.query_pool import make_pool, noised
+from search_insights.spec.geography import Geography
 from tests.other_country import other_spec
 
 WOOD = ("firewood", "logs for the stove", "dry birch wood", "kindling")

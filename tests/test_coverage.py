@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from search_insights.coverage import Coverage
 from search_insights.errors import GeographyError
-from search_insights.geography import Geography, load_geography
-from search_insights.spec import Spec
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import Geography, load_geography
+from search_insights.spec.spec import Spec
 from tests.other_country import OTHER_REGIONS, Row, other_geography, other_spec, plain_spec, write_csv
 
 

@@ -18,14 +18,14 @@ import numpy as np
 import pytest
 
 import search_insights
-from search_insights.coverage import Coverage
 from search_insights.dashboard_data import BLOCK_WEEKS
 from search_insights.dashboard_dataset import MISSING
 from search_insights.dashboard_server import file_of, make_server
 from search_insights.dashboard_shapes import load_topology, project_shapes
 from search_insights.dashboard_site import dashboard
 from search_insights.errors import InputError
-from search_insights.geography import Geography, load_geography
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import Geography, load_geography
 from tests.dashboards import QAZARIA, US
 from tests.logs import Run
 from tests.other_country import other_geography, other_spec_file

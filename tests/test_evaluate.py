@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 import duckdb
 import pytest
 
-from search_insights.cells import CellList
-from search_insights.coverage import Coverage
 from search_insights.errors import InputError
 from search_insights.evaluation import Accuracy, evaluate
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
 from tests.logs import Run
 from tests.other_country import other_geography, other_spec_file
 from tests.test_derive import CITY, FIRST, NOTHING, USUAL, add_weeks, little, released

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from search_insights.errors import GeographyError
-from search_insights.geography import Geography, load_geography
+from search_insights.spec.geography import Geography, load_geography
 from tests.other_country import HEADER, OTHER_REGIONS, Row, other_geography, write_csv, write_parquet
 
 SMALL: tuple[Row, ...] = (

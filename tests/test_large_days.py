@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from search_insights import duckdb_engine
-from search_insights.coverage import Coverage
 from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.engine import Contributions
 from search_insights.log import LogSource
 from search_insights.region_names import region_names
+from search_insights.spec.coverage import Coverage
 from tests.logs import WEEK, counts_of, searches, write_log
 
 DAY = WEEK.days[0]

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from search_insights.ledger import LedgerEntry, checksum
-from search_insights.spec import Spec
+from search_insights.spec.spec import Spec
 from tests.logs import MONDAY, WEEK, Publisher, Run, searches
 
 

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from search_insights.coverage import Coverage
 from search_insights.duckdb_engine import DuckDbEngine, open_duckdb_engine
 from search_insights.errors import LogError, UsageError
 from search_insights.log import LogSource, SearchLog, open_log, parse_columns
 from search_insights.log_files import find_files
 from search_insights.region_names import region_names
+from search_insights.spec.coverage import Coverage
 from tests.logs import (
     MONDAY,
     ROWS,

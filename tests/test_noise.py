@@ -11,14 +11,14 @@ import pytest
 from scipy import stats
 
 from search_insights.anonymization import anonymize
-from search_insights.cells import CellList
-from search_insights.coverage import Coverage
-from search_insights.geography import Region, grow_geography
 from search_insights.log import LogSource
 from search_insights.noise import add_noise
-from search_insights.spec import Spec
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import Region, grow_geography
+from search_insights.spec.spec import Spec
+from search_insights.spec.weeks import Week
 from search_insights.store import open_store
-from search_insights.weeks import Week
 
 Residues = dict[tuple[str, str | None, str], npt.NDArray[np.float64]]
 

@@ -60,7 +60,7 @@ def test_the_wheel_works_where_it_is_installed(wheel: Path, tmp_path: Path) -> N
     site = tmp_path / "site"
     pip("install", "--no-deps", "--target", site, wheel)
     code = (
-        "import search_insights, search_insights.spec_file as s, search_insights.geography as g\n"
+        "import search_insights, search_insights.spec.spec_file as s, search_insights.spec.geography as g\n"
         "print(search_insights.__file__)\nprint(s.load_spec().name)\nprint(len(g.load_geography().regions) > 30_000)"
     )
     ended = subprocess.run(

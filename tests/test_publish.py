@@ -18,11 +18,11 @@ import pytest
 
 from search_insights import accounting
 from search_insights.accounting import Accounting
-from search_insights.coverage import Coverage
 from search_insights.errors import CheckFailed, InputError, UsageError
-from search_insights.geography import load_geography
 from search_insights.publication import publish
-from search_insights.spec import Spec
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec import Spec
 from search_insights.store import open_store
 from search_insights.support.quoting import literal
 from tests.logs import LITTLE_REGIONS, Run

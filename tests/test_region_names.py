@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from search_insights.coverage import Coverage
 from search_insights.errors import GeographyError
-from search_insights.geography import load_geography
 from search_insights.region_names import NUMBER_BITS, region_names
-from search_insights.spec import Level, Sigma, SizeClass
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec import Level, Sigma, SizeClass
 from tests.logs import (
     LITTLE_REGIONS,
     ROWS,

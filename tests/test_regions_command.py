@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from search_insights.geography import Geography
+from search_insights.spec.geography import Geography
 from tests.other_country import other_geography, other_spec_file
 
 Run = Callable[..., tuple[int, str, str]]

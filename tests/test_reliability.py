@@ -11,7 +11,7 @@ from scipy import stats
 
 from search_insights.noise import add_noise
 from search_insights.reliability import fieller, judge
-from search_insights.spec import Reliability
+from search_insights.spec.spec import Reliability
 
 RULE = Reliability(0.80, 0.15)
 DRAWS = 30_000

@@ -19,16 +19,16 @@ import pytest
 
 from search_insights import simulation as simulate_module
 from search_insights.commands import simulate as command
-from search_insights.coverage import Coverage
 from search_insights.errors import InputError, SearchInsightsError
-from search_insights.geography import load_geography
 from search_insights.simulate_day import make_world
 from search_insights.simulate_files import written_names
 from search_insights.simulate_interest import NationalCurve, published_trends
 from search_insights.simulate_population import plant, rank_of, rates, settle
 from search_insights.simulate_queries import query_texts
 from search_insights.simulation import EVENTS_PER_USER, PEAK_SHARE, simulate
-from search_insights.spec import Spec
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec import Spec
 from tests.other_country import other_geography, other_spec, other_spec_file, plain_spec
 
 MONDAY = date(2021, 3, 8)  # the week of the national peak; summer time begins on its Sunday

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from search_insights.cells import CellList
 from search_insights.counting import add_contributions
-from search_insights.coverage import Coverage
 from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.engine import Engine
 from search_insights.log import LogSource
 from search_insights.noise import Counts
 from search_insights.region_names import region_names
 from search_insights.simulation import simulate
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
 from tests.bounded import Event, bench
 from tests.logs import PACIFIC, WEEK, counts_of, on_spark, searches, write_log
 

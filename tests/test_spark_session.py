@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from search_insights.coverage import Coverage
 from search_insights.errors import InputError, LogError, UsageError
 from search_insights.spark_session import (
     SESSION_SETTINGS,
@@ -20,6 +19,7 @@ from search_insights.spark_session import (
     require_java,
     settings_to_start,
 )
+from search_insights.spec.coverage import Coverage
 from search_insights.store import open_store
 from tests.conftest import CONTRARY, QUICK
 from tests.logs import MONDAY, WEEK, Publisher, on_spark, searches, write_log

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from search_insights.errors import InputError, SpecError
-from search_insights.spec import Promise, Sigma, SizeClass, Spec
-from search_insights.spec_file import DEFAULT_SPEC, load_spec, parse_spec
+from search_insights.spec.spec import Promise, Sigma, SizeClass, Spec
+from search_insights.spec.spec_file import DEFAULT_SPEC, load_spec, parse_spec
 from tests.other_country import other_spec, other_spec_file, plain_spec, specs
 
-PACKAGED = (resources.files("search_insights") / "specs" / f"{DEFAULT_SPEC}.toml").read_text(encoding="utf-8")
+PACKAGED = (resources.files("search_insights.spec") / "packaged" / f"{DEFAULT_SPEC}.toml").read_text(encoding="utf-8")
 
 # Table 3 of the paper: size class, level, then the standard deviation of A0 and that of A1, A2 and A3.
 STANDARD_DEVIATIONS = [

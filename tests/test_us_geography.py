@@ -22,7 +22,7 @@ Query = Callable[[str], list[Row]]
 
 
 def packaged(name: str) -> Path:
-    return Path(str(resources.files("search_insights") / "data" / name))
+    return Path(str(resources.files("search_insights.spec") / "packaged" / name))
 
 
 def ask(path: Path, query: str) -> list[Row]:

@@ -9,16 +9,16 @@ import duckdb
 import numpy as np
 import pytest
 
-from search_insights.cells import CellList
-from search_insights.coverage import Coverage
 from search_insights.errors import StoreError
 from search_insights.journal import journal_path
 from search_insights.ledger import checksum
 from search_insights.publication import publish
 from search_insights.release import make_release
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.weeks import Week
 from search_insights.store import create_or_open_store, open_store
 from search_insights.verification import problems
-from search_insights.weeks import Week
 from tests.damage import content, flips, refused
 from tests.logs import Run
 from tests.test_derive import FIRST, USUAL, add_weeks, little, released
@@ -231,7 +231,7 @@ def store_of_version_1(path: Path, coverage: Coverage) -> Path:
 @pytest.fixture
 def first_store(tmp_path: Path, coverage: Coverage) -> Path:
     """A store that the first version made, without a journal."""
-    from search_insights.spec_file import spec_toml
+    from search_insights.spec.spec_file import spec_toml
 
     (tmp_path / "spec.toml").write_text(spec_toml(coverage.spec), encoding="utf-8")
     return store_of_version_1(tmp_path / "first.db", coverage)

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from search_insights.errors import UsageError
-from search_insights.spec import WEEKDAYS, Spec
-from search_insights.weeks import Week, parse_day, week_of, weeks_between
+from search_insights.spec.spec import WEEKDAYS, Spec
+from search_insights.spec.weeks import Week, parse_day, week_of, weeks_between
 from tests.other_country import other_spec, specs
 
 PACIFIC = "America/Los_Angeles"

@@ -14,8 +14,8 @@ import search_insights.publication
 import search_insights.statement
 from search_insights import accounting
 from search_insights.cli import _parser
-from search_insights.spec import Spec
-from search_insights.spec_file import load_spec
+from search_insights.spec.spec import Spec
+from search_insights.spec.spec_file import load_spec
 from tests.other_country import other_spec
 
 _account = cache(accounting.account)

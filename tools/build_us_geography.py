@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from search_insights.us_geography import STATES, Source, UsInputs, assemble, connect_steadily  # noqa: E402
 
-DATA = ROOT / "src" / "search_insights" / "data"
+DATA = ROOT / "src" / "search_insights" / "spec" / "packaged"
 KM2_PER_SQUARE_MILE = 2.589988110336
 
 # Shapes: about 400 m of simplification on a grid of about 100 m, which a map of one state does not show.

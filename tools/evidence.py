@@ -23,14 +23,14 @@ from search_insights.anonymization import anonymize
 from search_insights.audit import CONFIDENCE, Audit, audit
 from search_insights.audit_bound import Difference, lower_advantage
 from search_insights.console import note
-from search_insights.coverage import Coverage
 from search_insights.evaluation import evaluate
 from search_insights.gaussian import epsilon_of_mu, mu_of_advantage
-from search_insights.geography import load_geography
 from search_insights.log import LogSource
 from search_insights.noise import add_noise
 from search_insights.simulation import simulate
-from search_insights.spec_file import load_spec
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec_file import load_spec
 from search_insights.support.charts import save_chart
 from search_insights.truth import add_exact_counts
 

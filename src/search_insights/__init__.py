@@ -16,7 +16,7 @@ from typing import Any
 # Loaded when they are used, so that importing the package is quick.
 _WHERE = {
     "Classifier": "classifier",
-    "Coverage": "coverage",
+    "Coverage": "spec.coverage",
     "LogSource": "log",
     "SearchInsightsError": "errors",
     "Tolerance": "counting",
@@ -26,12 +26,12 @@ _WHERE = {
     "evaluate": "evaluation",
     "load": "loading",
     "load_classifier": "classifier",
-    "load_geography": "geography",
-    "load_spec": "spec_file",
+    "load_geography": "spec.geography",
+    "load_spec": "spec.spec_file",
     "open_store": "store",
     "publish": "publication",
     "simulate": "simulation",
-    "week_of": "weeks",
+    "week_of": "spec.weeks",
 }
 
 __all__ = sorted(_WHERE)

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from search_insights.errors import CheckFailed
-from search_insights.spec import Promise, Sigma, Spec
+from search_insights.spec.spec import Promise, Sigma, Spec
 
 # Finer than the fourth decimal of epsilon; at ten times this the paper's promise would seem broken.
 _DISCRETISATION = 1e-4

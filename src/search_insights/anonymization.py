@@ -10,9 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from search_insights.accounting import require_promise
-from search_insights.cells import CellList
 from search_insights.counting import Tolerance, count_week
-from search_insights.coverage import Coverage
 from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.engine import Engine, LeftOut, OpenEngine
 from search_insights.errors import InputError
@@ -21,8 +19,10 @@ from search_insights.ledger import LedgerEntry, checksum
 from search_insights.log import LogSource
 from search_insights.noise import MECHANISM, Counts, add_noise
 from search_insights.region_names import RegionNames, region_names
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.weeks import Week, week_of
 from search_insights.store import Store, create_or_open_store
-from search_insights.weeks import Week, week_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,11 @@ from search_insights.audit_attack import (
 )
 from search_insights.audit_bound import Difference, draws_needed, lower_advantage
 from search_insights.audit_store import Finding, audit_store
-from search_insights.cells import CellList
-from search_insights.coverage import Coverage
 from search_insights.errors import CheckFailed
 from search_insights.gaussian import epsilon_of_mu, mu_of_advantage, mu_of_epsilon
 from search_insights.noise import Counts
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
 
 CONFIDENCE = 0.999
 # How far below the truth the bound on the attacker's advantage lies on average, unless draws are given.

@@ -15,18 +15,18 @@ from pathlib import Path
 import numpy as np
 
 from search_insights.accounting import Case
-from search_insights.cells import CellList
 from search_insights.counting import Tolerance, count_week
-from search_insights.coverage import Coverage
 from search_insights.duckdb_engine import open_duckdb_engine
-from search_insights.geography import Region
 from search_insights.log import LogSource
 from search_insights.noise import Counts
 from search_insights.region_names import region_names
-from search_insights.spec import WEEKDAYS, Spec
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import Region
+from search_insights.spec.spec import WEEKDAYS, Spec
+from search_insights.spec.weeks import Week, week_of
 from search_insights.support.database import connect
 from search_insights.support.quoting import literal
-from search_insights.weeks import Week, week_of
 
 ATTACKED_DAY = 1  # of the week
 _EVENTS = 3_000  # of the user-day that tries its worst

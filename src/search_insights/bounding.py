@@ -10,7 +10,7 @@ from datetime import date
 from importlib import resources
 
 from search_insights.region_names import CLASS_BITS, NO_TOPIC, NUMBER_BITS
-from search_insights.spec import Spec
+from search_insights.spec.spec import Spec
 from search_insights.support.quoting import literal
 
 # The bits of a lot that are random.

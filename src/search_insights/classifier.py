@@ -28,7 +28,7 @@ from search_insights.classify_features import (
     texts_with_cue,
 )
 from search_insights.errors import InputError
-from search_insights.spec import Spec
+from search_insights.spec.spec import Spec
 
 CategoryNumbers = npt.NDArray[np.uint8]
 Scores = npt.NDArray[np.float64]

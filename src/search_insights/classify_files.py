@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from search_insights.classifier import Classifier
 from search_insights.errors import InputError
-from search_insights.spec import Spec
+from search_insights.spec.spec import Spec
 from search_insights.support.database import connect, private_files
 from search_insights.support.quoting import literal
 from search_insights.support.working_folder import working_folder

@@ -25,7 +25,7 @@ from search_insights.classify_features import (
     word_hashes,
 )
 from search_insights.errors import InputError
-from search_insights.geography import Geography
+from search_insights.spec.geography import Geography
 
 PACKAGED_LEXICON = "vaccination"
 

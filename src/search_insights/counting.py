@@ -10,13 +10,13 @@ from datetime import date, datetime, timedelta
 
 import numpy as np
 
-from search_insights.cells import CellList
 from search_insights.engine import Contributions, Engine, LeftOut
 from search_insights.errors import LogError
 from search_insights.noise import Counts
 from search_insights.region_names import RegionNames
-from search_insights.spec import Spec
-from search_insights.weeks import Week
+from search_insights.spec.cells import CellList
+from search_insights.spec.spec import Spec
+from search_insights.spec.weeks import Week
 
 # Events this near to the weeks asked for are left out without complaint: files are cut at other midnights.
 _MARGIN = timedelta(days=1)

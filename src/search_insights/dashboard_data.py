@@ -28,7 +28,7 @@ from search_insights.dashboard_dataset import MISSING, Dataset, Table
 from search_insights.dashboard_regions import Places, words
 from search_insights.dashboard_shapes import Shapes
 from search_insights.dashboard_words import about, peak
-from search_insights.geography import Region
+from search_insights.spec.geography import Region
 
 BLOCK_WEEKS = 8
 _CORE_REGIONS = 6_000  # levels are loaded at once up to so many regions

@@ -16,9 +16,9 @@ from search_insights.dashboard_dataset import Dataset, read_dataset, read_values
 from search_insights.dashboard_regions import find_places
 from search_insights.dashboard_shapes import Shapes, load_topology, project_shapes
 from search_insights.errors import InputError
-from search_insights.geography import Geography
-from search_insights.spec import Spec
-from search_insights.spec_file import load_spec
+from search_insights.spec.geography import Geography
+from search_insights.spec.spec import Spec
+from search_insights.spec.spec_file import load_spec
 from search_insights.support.replace_folder import replacing
 
 # The one file that every site has; its "program" says that a folder is a site of this program, and may be replaced.

@@ -23,7 +23,7 @@ from search_insights.errors import InputError, UsageError
 from search_insights.left_out import find_left_out
 from search_insights.log import LogSource, SearchLog, open_log, unreadable
 from search_insights.region_names import RegionNames
-from search_insights.spec import Spec
+from search_insights.spec.spec import Spec
 from search_insights.support.database import connect
 from search_insights.support.working_folder import working_folder
 

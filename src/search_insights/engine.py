@@ -11,11 +11,11 @@ from typing import Protocol
 
 import numpy as np
 
-from search_insights.cells import Numbers
 from search_insights.log import LogSource
 from search_insights.noise import Counts
 from search_insights.region_names import RegionNames
-from search_insights.spec import Spec
+from search_insights.spec.cells import Numbers
+from search_insights.spec.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)

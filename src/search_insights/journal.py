@@ -13,9 +13,9 @@ from pathlib import Path
 
 from search_insights.errors import StoreError
 from search_insights.ledger import CHECKSUM_DIGITS, LedgerEntry
+from search_insights.spec.weeks import DAYS_OF_WEEK, Week
 from search_insights.support.database import private_files
 from search_insights.support.replace_folder import flush
-from search_insights.weeks import DAYS_OF_WEEK, Week
 
 
 def journal_path(store: Path) -> Path:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from search_insights.cells import Numbers
-from search_insights.coverage import Coverage
 from search_insights.errors import GeographyError, UsageError
+from search_insights.spec.cells import Numbers
+from search_insights.spec.coverage import Coverage
 
 # How a lot is laid out, from the low end: number, size class, random bits, and two bits that let some events come
 # first: NO_TOPIC is set where a search is about no topic, NO_CLASS where its region has no size class.

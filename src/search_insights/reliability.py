@@ -13,7 +13,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.spec import Reliability
+from search_insights.spec.spec import Reliability
 
 Floats = npt.NDArray[np.float64]
 

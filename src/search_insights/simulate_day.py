@@ -11,12 +11,12 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.coverage import Coverage
 from search_insights.simulate_interest import Interest, take_interest
 from search_insights.simulate_population import AWAY, Floats, Indices, People, generator, plant, rank_of, settle
 from search_insights.simulate_queries import QueryTexts, query_texts
-from search_insights.spec import WEEKDAYS
-from search_insights.weeks import Week
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.spec import WEEKDAYS
+from search_insights.spec.weeks import Week
 
 # Share of the events that are known to a coarser region only, by how many levels above the place it lies.
 COARSE = {1: 0.03, 2: 0.01}

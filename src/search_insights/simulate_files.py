@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.coverage import Coverage
 from search_insights.errors import InputError
 from search_insights.simulate_day import Columns, World, day_columns
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.weeks import Week
 from search_insights.support.database import connect
 from search_insights.support.quoting import literal
-from search_insights.weeks import Week
 
 if TYPE_CHECKING:
     import duckdb

@@ -14,9 +14,9 @@ from importlib import resources
 
 import numpy as np
 
-from search_insights.geography import Geography
 from search_insights.simulate_population import Floats, Tree, generator
-from search_insights.spec import Spec
+from search_insights.spec.geography import Geography
+from search_insights.spec.spec import Spec
 
 REGION_SPREAD = (0.16, 0.14, 0.10)  # of the logarithm, for the levels below the country; finer ones as the last
 MAP_SPREAD = 0.16  # of the part that is smooth over the map

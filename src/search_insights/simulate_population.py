@@ -11,7 +11,7 @@ from datetime import date
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.geography import Geography, Region
+from search_insights.spec.geography import Geography, Region
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int32]

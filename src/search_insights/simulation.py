@@ -15,11 +15,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from search_insights.coverage import Coverage
 from search_insights.errors import InputError
 from search_insights.simulate_day import World, events_on, make_world
 from search_insights.simulate_files import claim_folder, open_writer, write_day, write_truth
-from search_insights.weeks import Week, week_of, weeks_between
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.weeks import Week, week_of, weeks_between
 
 PEAK_SHARE = 0.10
 EVENTS_PER_USER = 4  # a week, on average: of those who search on a day, most do so once or twice

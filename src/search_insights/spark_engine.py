@@ -21,7 +21,7 @@ from search_insights.log import LogSource
 from search_insights.region_names import RegionNames
 from search_insights.spark_log import SparkLog, explained, open_spark_log, require_unchanged
 from search_insights.spark_session import Cluster, open_session
-from search_insights.spec import Spec
+from search_insights.spec.spec import Spec
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch

@@ -11,8 +11,8 @@ from datetime import timedelta
 import numpy as np
 
 from search_insights.derive import Trends
-from search_insights.spec import Sparsity
-from search_insights.weeks import DAYS_OF_WEEK
+from search_insights.spec.spec import Sparsity
+from search_insights.spec.weeks import DAYS_OF_WEEK
 
 
 def sparse_regions(trends: Trends) -> list[str] | None:

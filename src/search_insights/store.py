@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from search_insights.cells import CellList
-from search_insights.coverage import Coverage
 from search_insights.errors import StoreError
-from search_insights.geography import Geography, Region, grow_geography
 from search_insights.journal import refuse_second_noise, remember
 from search_insights.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord, checksum
 from search_insights.noise import Counts
-from search_insights.spec import Spec
-from search_insights.spec_file import parse_spec, spec_toml
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import Geography, Region, grow_geography
+from search_insights.spec.spec import Spec
+from search_insights.spec.spec_file import parse_spec, spec_toml
+from search_insights.spec.weeks import DAYS_OF_WEEK, Week
 from search_insights.store_trouble import WAY_OUT, in_words
 from search_insights.support.database import connect, private_files
 from search_insights.support.replace_folder import flush
 from search_insights.support.working_folder import remove_abandoned, working_folder
-from search_insights.weeks import DAYS_OF_WEEK, Week
 
 if TYPE_CHECKING:
     import duckdb

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from search_insights.commands.options import add_coverage, add_json, coverage_of
 from search_insights.console import Steps, out, out_json, table
 from search_insights.errors import UsageError
-from search_insights.spec import Promise, Spec
-from search_insights.spec_file import load_spec, spec_toml
+from search_insights.spec.spec import Promise, Spec
+from search_insights.spec.spec_file import load_spec, spec_toml
 
 if TYPE_CHECKING:
     from search_insights.accounting import Accounting

@@ -100,7 +100,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     from search_insights.classifier import PACKAGED_MODEL, load_classifier_for
     from search_insights.classify_evaluation import evaluate_classifier
     from search_insights.classify_files import read_labels
-    from search_insights.spec_file import load_spec
+    from search_insights.spec.spec_file import load_spec
 
     spec = load_spec(args.spec)
     classifier = load_classifier_for(spec, args.model or PACKAGED_MODEL)

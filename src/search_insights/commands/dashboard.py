@@ -43,8 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Build, and say how to look at it."""
     from search_insights.dashboard_site import dashboard
-    from search_insights.geography import load_geography
-    from search_insights.spec_file import load_spec
+    from search_insights.spec.geography import load_geography
+    from search_insights.spec.spec_file import load_spec
 
     geographies = [load_geography(source) for source in args.geography]
     specs = [load_spec(source) for source in args.spec]

@@ -5,7 +5,7 @@ import argparse
 from pathlib import Path
 
 from search_insights.console import out
-from search_insights.geography import load_geography
+from search_insights.spec.geography import load_geography
 
 HELP = "make the US geography from the official Census and HUD files"
 EXAMPLE = (

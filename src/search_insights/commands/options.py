@@ -2,9 +2,9 @@
 
 import argparse
 
-from search_insights.coverage import Coverage
-from search_insights.geography import PACKAGED_GEOGRAPHY, load_geography
-from search_insights.spec_file import DEFAULT_SPEC, load_spec
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import PACKAGED_GEOGRAPHY, load_geography
+from search_insights.spec.spec_file import DEFAULT_SPEC, load_spec
 
 
 def add_spec(parser: argparse.ArgumentParser) -> None:

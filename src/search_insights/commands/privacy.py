@@ -7,8 +7,8 @@ from typing import Any
 from search_insights.commands.options import add_json, add_spec
 from search_insights.console import out, out_json, table
 from search_insights.errors import CheckFailed
-from search_insights.spec import Sigma, Spec
-from search_insights.spec_file import load_spec
+from search_insights.spec.spec import Sigma, Spec
+from search_insights.spec.spec_file import load_spec
 
 HELP = "show what the noise promises, case by case"
 EXAMPLE = "search-insights privacy\nsearch-insights privacy --spec release.toml --json"

@@ -6,9 +6,9 @@ from typing import Any
 
 from search_insights.commands.options import add_coverage, add_json, coverage_of
 from search_insights.console import note, out, out_json, table
-from search_insights.coverage import Coverage
 from search_insights.errors import CheckFailed
-from search_insights.geography import Region
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import Region
 
 HELP = "look a region up by code or name"
 EXAMPLE = 'search-insights regions 95023\nsearch-insights regions "san benito" --json'

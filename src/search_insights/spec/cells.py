@@ -11,9 +11,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.coverage import Cell, Coverage
-from search_insights.geography import Region
 from search_insights.noise import Counts, Sigmas
+from search_insights.spec.coverage import Cell, Coverage
+from search_insights.spec.geography import Region
 
 Numbers = npt.NDArray[np.int64]
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from search_insights.errors import GeographyError
-from search_insights.geography import Geography, Region
-from search_insights.spec import Spec
+from search_insights.spec.geography import Geography, Region
+from search_insights.spec.spec import Spec
 
 
 class Standing(NamedTuple):

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from search_insights.errors import UsageError
-from search_insights.spec import WEEKDAYS, Spec
+from search_insights.spec.spec import WEEKDAYS, Spec
 
 DAYS_OF_WEEK = 7
 

@@ -124,7 +124,7 @@ def load_geography(source: str | Path = PACKAGED_GEOGRAPHY) -> Geography:
 def _read_packaged() -> list[Region]:
     """Read the table that comes with the program; it was checked value by value when it was built."""
 
-    with resources.as_file(resources.files("search_insights") / "data" / "us_regions.parquet") as path:
+    with resources.as_file(resources.files("search_insights.spec") / "packaged" / "us_regions.parquet") as path:
         rows = connect().read_parquet(str(path)).project(", ".join(_COLUMNS)).fetchall()
     return [Region(*row) for row in rows]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from search_insights.errors import InputError, SpecError
-from search_insights.spec import (
+from search_insights.spec.spec import (
     Category,
     Level,
     Promise,
@@ -44,7 +44,7 @@ _TYPE_WORDS = {
 def load_spec(source: str | Path = DEFAULT_SPEC) -> Spec:
     """Read a spec: the name of a packaged one, or the path of a TOML file."""
     if str(source) == DEFAULT_SPEC:
-        packaged = resources.files("search_insights") / "specs" / f"{DEFAULT_SPEC}.toml"
+        packaged = resources.files("search_insights.spec") / "packaged" / f"{DEFAULT_SPEC}.toml"
         return parse_spec(packaged.read_text(encoding="utf-8"), DEFAULT_SPEC)
     return parse_spec(_read_text(Path(source)), str(source))
 
