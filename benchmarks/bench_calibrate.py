@@ -13,9 +13,9 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from search_insights.accounting import account
 from search_insights.anonymization import anonymize
 from search_insights.calibration import calibrate
+from search_insights.dp.accounting import account
 from search_insights.evaluation import Accuracy, evaluate
 from search_insights.log import LogSource
 from search_insights.optimization import optimize

@@ -21,8 +21,8 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
+from search_insights.dp.noise import Counts
 from search_insights.ledger import LedgerEntry, checksum
-from search_insights.noise import Counts
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography

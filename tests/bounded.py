@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow
 
 from search_insights.counting import add_contributions
+from search_insights.dp.noise import Counts
 from search_insights.duckdb_engine import DuckDbEngine
 from search_insights.duckdb_engine import register_names as register_names_in_duckdb
 from search_insights.engine import Contributions, Engine
 from search_insights.log import LogSource, SearchLog
-from search_insights.noise import Counts
 from search_insights.region_names import NUMBER_BITS, RegionNames, region_names
 from search_insights.spark_engine import SparkEngine
 from search_insights.spark_engine import register_names as register_names_in_spark

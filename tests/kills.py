@@ -27,10 +27,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from search_insights.dp.noise import Counts
 from search_insights.errors import StoreError
 from search_insights.journal import read_journal
 from search_insights.ledger import LedgerEntry
-from search_insights.noise import Counts
 from search_insights.spec.weeks import Week
 from search_insights.store import Store, open_store
 from search_insights.verification import problems

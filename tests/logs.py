@@ -17,15 +17,15 @@ import duckdb
 import numpy as np
 import pytest
 
-from search_insights import accounting
 from search_insights.console import Steps
 from search_insights.counting import Tolerance, WeekCounts, add_contributions, count_week
+from search_insights.dp import accounting
+from search_insights.dp.noise import Counts
 from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.engine import Contributions
 from search_insights.journal import journal_path
 from search_insights.ledger import LedgerEntry
 from search_insights.log import LogSource, open_log
-from search_insights.noise import Counts
 from search_insights.region_names import region_names
 from search_insights.spark_engine import SparkEngine, spark_engine
 from search_insights.spec.cells import CellList

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from search_insights.accounting import Accounting, account, cases, epsilon_of_days, require_promise
+from search_insights.dp.accounting import Accounting, account, cases, epsilon_of_days, require_promise
 from search_insights.errors import CheckFailed
 from search_insights.spec.spec import Promise, Sigma, Spec
 from tests.other_country import OTHER_SPEC, other_spec, other_spec_file, plain_spec, specs

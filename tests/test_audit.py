@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from search_insights.accounting import account, advantage_of, cases
 from search_insights.audit import audit
 from search_insights.audit_attack import exact_counts, neighbouring_logs, worst_user_day
 from search_insights.audit_bound import Difference, Tally, bound, draws_needed, lower_advantage
 from search_insights.audit_store import audit_store
-from search_insights.gaussian import epsilon_of_mu
-from search_insights.noise import Counts, Sigmas, add_noise
+from search_insights.dp.accounting import account, advantage_of, cases
+from search_insights.dp.gaussian import epsilon_of_mu
+from search_insights.dp.noise import Counts, Sigmas, add_noise
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography

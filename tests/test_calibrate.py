@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from search_insights.accounting import account
 from search_insights.calibration import calibrate
+from search_insights.dp.accounting import account
+from search_insights.dp.gaussian import epsilon_of_mu, mu_of_epsilon, mu_of_sigmas
 from search_insights.errors import CheckFailed
-from search_insights.gaussian import epsilon_of_mu, mu_of_epsilon, mu_of_sigmas
 from search_insights.optimization import expect, optimize
 from search_insights.profile import Profile, profile_of_truth, read_profile
 from search_insights.reliability import chance_of_keeping, judge

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from search_insights.derive import Trends, derive
+from search_insights.dp.noise import Counts
 from search_insights.errors import StoreError
-from search_insights.noise import Counts
 from search_insights.release import Release, make_release, settle
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage

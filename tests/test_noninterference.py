@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from search_insights import anonymization, release
-from search_insights.noise import Counts, Sigmas, add_noise
+from search_insights.dp.noise import Counts, Sigmas, add_noise
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import spec_toml
 from tests.logs import MONDAY, Publisher, Run, little_geography, new_publisher, searches

@@ -16,8 +16,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from search_insights import accounting
-from search_insights.accounting import Accounting
+from search_insights.dp import accounting
+from search_insights.dp.accounting import Accounting
 from search_insights.errors import CheckFailed, InputError, UsageError
 from search_insights.publication import publish
 from search_insights.spec.coverage import Coverage

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from search_insights.noise import add_noise
+from search_insights.dp.noise import add_noise
 from search_insights.reliability import fieller, judge
 from search_insights.spec.spec import Reliability
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from search_insights.counting import add_contributions
+from search_insights.dp.noise import Counts
 from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.engine import Engine
 from search_insights.log import LogSource
-from search_insights.noise import Counts
 from search_insights.region_names import region_names
 from search_insights.simulation import simulate
 from search_insights.spec.cells import CellList

@@ -9,9 +9,9 @@ import duckdb
 import numpy as np
 import pytest
 
+from search_insights.dp.noise import Counts
 from search_insights.errors import StoreError
 from search_insights.ledger import LedgerEntry, checksum
-from search_insights.noise import Counts
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography

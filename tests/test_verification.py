@@ -54,7 +54,7 @@ CREATE TABLE corrections (recorded_at TEXT NOT NULL, changed_values INTEGER NOT 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spare the tests what `ledger` says of many days, which is not what they are about."""
-    monkeypatch.setattr("search_insights.accounting.epsilon_of_days", lambda spec, days: float(days))
+    monkeypatch.setattr("search_insights.dp.accounting.epsilon_of_days", lambda spec, days: float(days))
 
 
 @pytest.fixture

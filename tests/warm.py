@@ -12,8 +12,8 @@ import search_insights.anonymization
 import search_insights.backup
 import search_insights.publication
 import search_insights.statement
-from search_insights import accounting
 from search_insights.cli import _parser
+from search_insights.dp import accounting
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
 from tests.other_country import other_spec

@@ -18,15 +18,15 @@ import numpy as np
 from benchmarks import bench_bounding, bench_calibrate
 from scipy import stats
 
-from search_insights.accounting import account
 from search_insights.anonymization import anonymize
 from search_insights.audit import CONFIDENCE, Audit, audit
 from search_insights.audit_bound import Difference, lower_advantage
 from search_insights.console import note
+from search_insights.dp.accounting import account
+from search_insights.dp.gaussian import epsilon_of_mu, mu_of_advantage
+from search_insights.dp.noise import add_noise
 from search_insights.evaluation import evaluate
-from search_insights.gaussian import epsilon_of_mu, mu_of_advantage
 from search_insights.log import LogSource
-from search_insights.noise import add_noise
 from search_insights.simulation import simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography

@@ -20,7 +20,7 @@ _WHERE = {
     "LogSource": "log",
     "SearchInsightsError": "errors",
     "Tolerance": "counting",
-    "account": "accounting",
+    "account": "dp.accounting",
     "anonymize": "anonymization",
     "dashboard": "dashboard_site",
     "evaluate": "evaluation",

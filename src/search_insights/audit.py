@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from search_insights.accounting import Case, CaseEpsilon, account, advantage_of
 from search_insights.audit_attack import (
     Neighbours,
     exact_counts,
@@ -24,9 +23,10 @@ from search_insights.audit_attack import (
 )
 from search_insights.audit_bound import Difference, draws_needed, lower_advantage
 from search_insights.audit_store import Finding, audit_store
+from search_insights.dp.accounting import Case, CaseEpsilon, account, advantage_of
+from search_insights.dp.gaussian import epsilon_of_mu, mu_of_advantage, mu_of_epsilon
+from search_insights.dp.noise import Counts
 from search_insights.errors import CheckFailed
-from search_insights.gaussian import epsilon_of_mu, mu_of_advantage, mu_of_epsilon
-from search_insights.noise import Counts
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 

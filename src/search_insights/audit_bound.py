@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.noise import Counts, Sigmas, add_noise
+from search_insights.dp.noise import Counts, Sigmas, add_noise
 
 _BATCH = 400_000  # values drawn at a time, to keep memory small
 # Sums that lie on the threshold to the last bit must fall on the same side every time.

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from search_insights.accounting import cases, epsilon_of, require_promise
+from search_insights.dp.accounting import cases, epsilon_of, require_promise
+from search_insights.dp.gaussian import mu_of_epsilon, mu_of_sigmas
 from search_insights.errors import CheckFailed
-from search_insights.gaussian import mu_of_epsilon, mu_of_sigmas
 from search_insights.spec.spec import MAX_SIGMA, Promise, Sigma, Spec
 
 # Sigmas are rounded up to so many digits before they are accounted for: what is written is what was accounted for.

@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
+from search_insights.dp.noise import Counts
 from search_insights.errors import StoreError
 from search_insights.ledger import LedgerEntry, checksum
-from search_insights.noise import Counts
 from search_insights.reliability import Floats, Ratios, judge
 from search_insights.spec.cells import CellList
 from search_insights.spec.geography import Region

@@ -15,7 +15,7 @@ import numpy as np
 
 from search_insights.calibration import calibrate
 from search_insights.derive import trend_counts
-from search_insights.gaussian import mu_of_epsilon
+from search_insights.dp.gaussian import mu_of_epsilon
 from search_insights.profile import Group, Profile
 from search_insights.reliability import Floats, chance_of_keeping
 from search_insights.spec.coverage import Coverage

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from search_insights.accounting import account
 from search_insights.datapackage import datapackage
 from search_insights.dataset import file_stem, value_columns, write_tables
+from search_insights.dp.accounting import account
 from search_insights.errors import CheckFailed, InputError, UsageError
 from search_insights.release import Release, corrected, make_release, settle
 from search_insights.statement import privacy_json, privacy_page

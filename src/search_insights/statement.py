@@ -6,7 +6,7 @@
 
 from typing import Any
 
-from search_insights.accounting import Accounting, epsilon_of_days
+from search_insights.dp.accounting import Accounting, epsilon_of_days
 from search_insights.ledger import LedgerEntry
 from search_insights.release import Release
 

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from search_insights.dp.noise import Counts
 from search_insights.errors import StoreError
 from search_insights.journal import refuse_second_noise, remember
 from search_insights.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord, checksum
-from search_insights.noise import Counts
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Geography, Region, grow_geography

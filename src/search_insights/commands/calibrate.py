@@ -15,7 +15,7 @@ from search_insights.spec.spec import Promise, Spec
 from search_insights.spec.spec_file import load_spec, spec_toml
 
 if TYPE_CHECKING:
-    from search_insights.accounting import Accounting
+    from search_insights.dp.accounting import Accounting
     from search_insights.optimization import Expectation
 
 HELP = "find sigmas for a target epsilon and delta"
@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Find the sigmas, write the spec and show what changes."""
-    from search_insights.accounting import account
     from search_insights.calibration import calibrate
+    from search_insights.dp.accounting import account
     from search_insights.optimization import expect, optimize
     from search_insights.profile import read_profile
 

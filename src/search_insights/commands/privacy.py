@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the accounting and say whether the promise holds."""
-    from search_insights.accounting import account, epsilon_of_days
+    from search_insights.dp.accounting import account, epsilon_of_days
 
     spec = load_spec(args.spec)
     accounting = account(spec)

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.noise import Counts, Sigmas
+from search_insights.dp.noise import Counts, Sigmas
 from search_insights.spec.coverage import Cell, Coverage
 from search_insights.spec.geography import Region
 
