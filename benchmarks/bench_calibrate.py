@@ -20,7 +20,7 @@ from search_insights.evaluation import Accuracy, evaluate
 from search_insights.log import LogSource
 from search_insights.optimization import optimize
 from search_insights.profile import profile_of_truth
-from search_insights.simulation import SimulatedLog, simulate
+from search_insights.simulation.simulation import SimulatedLog, simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Spec

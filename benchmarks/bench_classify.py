@@ -23,7 +23,7 @@ from search_insights.classify_files import read_texts
 from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.log import LogSource
 from search_insights.region_names import region_names
-from search_insights.simulation import simulate
+from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec

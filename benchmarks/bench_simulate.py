@@ -17,9 +17,9 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from search_insights.simulate_day import day_columns, events_on, make_world
-from search_insights.simulate_files import open_writer, write_day
-from search_insights.simulation import EVENTS_PER_USER, PEAK_SHARE, simulate
+from search_insights.simulation.day import day_columns, events_on, make_world
+from search_insights.simulation.files import open_writer, write_day
+from search_insights.simulation.simulation import EVENTS_PER_USER, PEAK_SHARE, simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec

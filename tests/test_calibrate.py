@@ -17,7 +17,7 @@ from search_insights.errors import CheckFailed
 from search_insights.optimization import expect, optimize
 from search_insights.profile import Profile, profile_of_truth, read_profile
 from search_insights.reliability import chance_of_keeping, judge
-from search_insights.simulation import simulate
+from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Promise, Reliability, Spec

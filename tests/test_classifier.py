@@ -92,7 +92,7 @@ def test_ordinary_searches_are_about_none(packaged: Classifier) -> None:
     1 in 30 of them is about flu shots, dog vaccination or covid tests, mostly in senseless words ("why is there dog
     vaccination calculator"), so this is no estimate for real searches; the model card has one.
     """
-    from search_insights.simulate_queries import ordinary_texts
+    from search_insights.simulation.queries import ordinary_texts
 
     texts = [text.replace("{place}", "san benito") for text in ordinary_texts()]
     assert len(texts) > 50_000

@@ -17,15 +17,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from search_insights import simulation as simulate_module
 from search_insights.commands import simulate as command
 from search_insights.errors import InputError, SearchInsightsError
-from search_insights.simulate_day import make_world
-from search_insights.simulate_files import written_names
-from search_insights.simulate_interest import NationalCurve, published_trends
-from search_insights.simulate_population import plant, rank_of, rates, settle
-from search_insights.simulate_queries import query_texts
-from search_insights.simulation import EVENTS_PER_USER, PEAK_SHARE, simulate
+from search_insights.simulation import simulation as simulate_module
+from search_insights.simulation.day import make_world
+from search_insights.simulation.files import written_names
+from search_insights.simulation.interest import NationalCurve, published_trends
+from search_insights.simulation.population import plant, rank_of, rates, settle
+from search_insights.simulation.queries import query_texts
+from search_insights.simulation.simulation import EVENTS_PER_USER, PEAK_SHARE, simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Spec

@@ -16,7 +16,7 @@ from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.engine import Engine
 from search_insights.log import LogSource
 from search_insights.region_names import region_names
-from search_insights.simulation import simulate
+from search_insights.simulation.simulation import simulate
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from tests.bounded import Event, bench

@@ -30,7 +30,7 @@ _WHERE = {
     "load_spec": "spec.spec_file",
     "open_store": "store",
     "publish": "publication",
-    "simulate": "simulation",
+    "simulate": "simulation.simulation",
     "week_of": "spec.weeks",
 }
 

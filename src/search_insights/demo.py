@@ -11,7 +11,7 @@ from search_insights.dashboard_site import Site, dashboard
 from search_insights.evaluation import Accuracy, evaluate, save_accuracy_chart
 from search_insights.log import LogSource
 from search_insights.publication import Published, publish
-from search_insights.simulation import simulate
+from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec

@@ -9,8 +9,8 @@ import random
 from collections.abc import Sequence
 
 from search_insights.classify_lexicon import WordClass, places
-from search_insights.simulate_queries import ordinary_texts
-from search_insights.simulate_words import PLACE
+from search_insights.simulation.queries import ordinary_texts
+from search_insights.simulation.words import PLACE
 from search_insights.spec.geography import Geography
 
 SWAPPED = 0.3  # how often a word is swapped for another of its class

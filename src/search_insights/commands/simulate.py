@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the log and say where it is."""
-    from search_insights.simulation import PEAK_SHARE, simulate
+    from search_insights.simulation.simulation import PEAK_SHARE, simulate
     from search_insights.spec.weeks import parse_day
     from search_insights.support.working_folder import working_folder
     from search_insights.truth import add_exact_counts

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.errors import InputError
-from search_insights.simulate_day import Columns, World, day_columns
+from search_insights.simulation.day import Columns, World, day_columns
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week
 from search_insights.support.database import connect

@@ -14,7 +14,7 @@ from importlib import resources
 
 import numpy as np
 
-from search_insights.simulate_population import Floats, Tree, generator
+from search_insights.simulation.population import Floats, Tree, generator
 from search_insights.spec.geography import Geography
 from search_insights.spec.spec import Spec
 
@@ -78,7 +78,7 @@ class NationalCurve:
 
 def published_trends() -> dict[str, Floats]:
     """Read the packaged weekly values of the original's trends; `date` holds day numbers."""
-    text = (resources.files("search_insights") / "data" / "national_curve.csv").read_text(encoding="utf-8")
+    text = (resources.files("search_insights.simulation") / "national_curve.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
     days = {"date": np.array([float(date.fromisoformat(row["date"]).toordinal()) for row in rows])}
     names = [name for name in rows[0] if name != "date"]

@@ -11,8 +11,8 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.simulate_population import generator
-from search_insights.simulate_words import ORDINARY_FORMS, PLACE, PLAIN_FORMS, TOPIC_FORMS, WORDS
+from search_insights.simulation.population import generator
+from search_insights.simulation.words import ORDINARY_FORMS, PLACE, PLAIN_FORMS, TOPIC_FORMS, WORDS
 from search_insights.spec.spec import Spec
 
 MISSPELT = 0.12  # share of the texts that have a slip of the finger

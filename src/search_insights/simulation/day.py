@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.simulate_interest import Interest, take_interest
-from search_insights.simulate_population import AWAY, Floats, Indices, People, generator, plant, rank_of, settle
-from search_insights.simulate_queries import QueryTexts, query_texts
+from search_insights.simulation.interest import Interest, take_interest
+from search_insights.simulation.population import AWAY, Floats, Indices, People, generator, plant, rank_of, settle
+from search_insights.simulation.queries import QueryTexts, query_texts
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import WEEKDAYS
 from search_insights.spec.weeks import Week

@@ -16,8 +16,8 @@ from time import monotonic
 from typing import Any
 
 from search_insights.errors import InputError
-from search_insights.simulate_day import World, events_on, make_world
-from search_insights.simulate_files import claim_folder, open_writer, write_day, write_truth
+from search_insights.simulation.day import World, events_on, make_world
+from search_insights.simulation.files import claim_folder, open_writer, write_day, write_truth
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week, week_of, weeks_between
 

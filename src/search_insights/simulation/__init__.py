@@ -1,0 +1,1 @@
+"""A population that never was, whose searches are known in truth. The one place with a seed."""
