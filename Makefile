@@ -42,7 +42,7 @@ lock: $(VENV)/python.stamp
 		--generate-hashes --no-header --quiet --output-file requirements/dev.txt
 
 # The packaged classifier, from the packaged labels, lexicon and geography; the same inputs give the same file.
-DATA := src/search_insights/data
+DATA := src/search_insights/classifier/packaged
 model: $(VENV)/dev.stamp
 	$(BIN)/search-insights classify pool --labels $(DATA)/vaccination_labels.csv --lexicon vaccination --out $(VENV)/pool.parquet
 	$(BIN)/search-insights classify train --labels $(DATA)/vaccination_labels.csv --pool $(VENV)/pool.parquet \

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from search_insights.classifier import load_classifier
-from search_insights.classify_features import normalise, texts_with_cue
-from search_insights.classify_files import read_texts
+from search_insights.classifier.features import normalise, texts_with_cue
+from search_insights.classifier.files import read_texts
+from search_insights.classifier.model import load_classifier
 from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.log import LogSource
 from search_insights.region_names import region_names

@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.classifier import Classifier
-from search_insights.classify_files import read_labels
-from search_insights.classify_lexicon import load_lexicon
-from search_insights.classify_training import train
-from search_insights.query_pool import make_pool
+from search_insights.classifier.files import read_labels
+from search_insights.classifier.lexicon import load_lexicon
+from search_insights.classifier.model import Classifier
+from search_insights.classifier.train.pool import make_pool
+from search_insights.classifier.train.training import train
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec
 
@@ -92,7 +92,7 @@ def _summary(scores: list[list[float]], drawn: list[float]) -> dict[str, object]
 
 def measure(texts_of_pool: int, subsets: int, sizes: list[int], tests: list[Path], ordinary: Path | None) -> None:
     """Train in pairs, score, and print a line for each number of labels and each test."""
-    data = Path(str(resources.files("search_insights") / "data"))
+    data = Path(str(resources.files("search_insights.classifier") / "packaged"))
     spec, lexicon, geography = load_spec(), load_lexicon(), load_geography()
     texts, labels = read_labels(data / "vaccination_labels.csv", spec)
     sets = {path.stem: read_labels(path, spec) for path in (data / "vaccination_heldout.csv", *tests)}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from search_insights.classifier import CategoryNumbers, Classifier, load_classifier
-from search_insights.classify_training import save
+from search_insights.classifier.model import CategoryNumbers, Classifier, load_classifier
+from search_insights.classifier.train.training import save
 from tests.logs import Publisher, Run, by_cell, count, searches, write_log
 from tests.other_country import OTHER_SPEC, other_geography
 from tests.test_classify_training import toy

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from search_insights.classifier import Classifier, load_classifier, load_classifier_for
-from search_insights.classify_evaluation import evaluate_classifier, report, wilson
-from search_insights.classify_files import read_labels
-from search_insights.classify_lexicon import load_lexicon
-from search_insights.classify_training import describe, save
+from search_insights.classifier.evaluation import evaluate_classifier, report, wilson
+from search_insights.classifier.files import read_labels
+from search_insights.classifier.lexicon import load_lexicon
+from search_insights.classifier.model import Classifier, load_classifier, load_classifier_for
+from search_insights.classifier.train.pool import make_pool
+from search_insights.classifier.train.training import describe, save
 from search_insights.errors import InputError
-from search_insights.query_pool import make_pool
 from search_insights.spec.geography import Geography
 from search_insights.spec.spec import Spec
 from tests.other_country import other_spec
 
-DATA = Path(str(resources.files("search_insights") / "data"))
+DATA = Path(str(resources.files("search_insights.classifier") / "packaged"))
 WHOLE = (DATA / "vaccination.model").read_bytes()
 POOL_TEXTS, POOL_SEED = 20_000, 1  # as in `make model`
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from search_insights.classifier import load_classifier
+from search_insights.classifier.model import load_classifier
 from tests.other_country import OTHER_SPEC, other_geography
 from tests.test_classify_training import toy_labels
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from search_insights.classifier import Classifier, load_classifier
-from search_insights.classify_features import MOST_CHARACTERS, normalise, split, word_hashes
+from search_insights.classifier.features import MOST_CHARACTERS, normalise, split, word_hashes
+from search_insights.classifier.model import Classifier, load_classifier
 
 # Anything that Python takes for text: lone surrogates, NUL, line ends, right-to-left, emoji, and words that matter.
 PIECES = st.sampled_from(

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from search_insights.classify_lexicon import Lexicon, load_lexicon, places, slips
-from search_insights.classify_training import Trained, train
+from search_insights.classifier.lexicon import Lexicon, load_lexicon, places, slips
+from search_insights.classifier.train.pool import make_pool, noised
+from search_insights.classifier.train.training import Trained, train
 from search_insights.errors import InputError
-from search_insights.query_pool import make_pool, noised
 from search_insights.spec.geography import Geography
 from tests.other_country import other_spec
 

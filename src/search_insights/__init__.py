@@ -15,7 +15,7 @@ from typing import Any
 
 # Loaded when they are used, so that importing the package is quick.
 _WHERE = {
-    "Classifier": "classifier",
+    "Classifier": "classifier.model",
     "Coverage": "spec.coverage",
     "LogSource": "log",
     "SearchInsightsError": "errors",
@@ -25,7 +25,7 @@ _WHERE = {
     "dashboard": "dashboard_site",
     "evaluate": "evaluation",
     "load": "loading",
-    "load_classifier": "classifier",
+    "load_classifier": "classifier.model",
     "load_geography": "spec.geography",
     "load_spec": "spec.spec_file",
     "open_store": "store",

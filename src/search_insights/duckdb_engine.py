@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from search_insights.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
-from search_insights.classifier import PACKAGED_MODEL, Classifier, load_classifier_for
+from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_classifier_for
 from search_insights.engine import Contributions, LeftOut, joined
 from search_insights.errors import InputError, UsageError
 from search_insights.left_out import find_left_out

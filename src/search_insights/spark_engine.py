@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from search_insights.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
-from search_insights.classifier import PACKAGED_MODEL, Classifier, load_classifier_for
+from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_classifier_for
 from search_insights.engine import Contributions, LeftOut
 from search_insights.left_out import find_left_out
 from search_insights.log import LogSource

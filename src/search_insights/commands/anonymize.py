@@ -113,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _engine(args: argparse.Namespace) -> "OpenEngine":
     """Choose the engine, and refuse options of the other."""
-    from search_insights.classifier import PACKAGED_MODEL
+    from search_insights.classifier.model import PACKAGED_MODEL
     from search_insights.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
     from search_insights.spark_engine import open_spark_engine
     from search_insights.spark_session import Cluster, parse_settings

@@ -10,7 +10,7 @@ from search_insights.commands.options import add_coverage, add_json, add_spec, c
 from search_insights.console import Steps, out, out_json, table
 
 if TYPE_CHECKING:
-    from search_insights.classify_evaluation import ClassifierReport, Estimate
+    from search_insights.classifier.evaluation import ClassifierReport, Estimate
 
 HELP = "train, apply or evaluate the classifier of queries"
 EXAMPLE = (
@@ -86,8 +86,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _apply(args: argparse.Namespace) -> int:
-    from search_insights.classifier import PACKAGED_MODEL, load_classifier
-    from search_insights.classify_files import apply
+    from search_insights.classifier.files import apply
+    from search_insights.classifier.model import PACKAGED_MODEL, load_classifier
 
     classifier = load_classifier(args.model or PACKAGED_MODEL)
     counts = apply(classifier, args.queries, args.out)
@@ -97,9 +97,9 @@ def _apply(args: argparse.Namespace) -> int:
 
 
 def _evaluate(args: argparse.Namespace) -> int:
-    from search_insights.classifier import PACKAGED_MODEL, load_classifier_for
-    from search_insights.classify_evaluation import evaluate_classifier
-    from search_insights.classify_files import read_labels
+    from search_insights.classifier.evaluation import evaluate_classifier
+    from search_insights.classifier.files import read_labels
+    from search_insights.classifier.model import PACKAGED_MODEL, load_classifier_for
     from search_insights.spec.spec_file import load_spec
 
     spec = load_spec(args.spec)
@@ -136,9 +136,9 @@ def _words(estimate: "Estimate") -> tuple[str, str]:
 
 
 def _train(args: argparse.Namespace) -> int:
-    from search_insights.classify_files import read_labels, read_texts
-    from search_insights.classify_lexicon import Lexicon, load_lexicon
-    from search_insights.classify_training import save, train
+    from search_insights.classifier.files import read_labels, read_texts
+    from search_insights.classifier.lexicon import Lexicon, load_lexicon
+    from search_insights.classifier.train.training import save, train
 
     coverage = coverage_of(args)
     lexicon = load_lexicon(args.lexicon) if args.lexicon else Lexicon()
@@ -155,9 +155,9 @@ def _train(args: argparse.Namespace) -> int:
 
 
 def _pool(args: argparse.Namespace) -> int:
-    from search_insights.classify_files import read_labels, write_texts
-    from search_insights.classify_lexicon import Lexicon, load_lexicon
-    from search_insights.query_pool import make_pool
+    from search_insights.classifier.files import read_labels, write_texts
+    from search_insights.classifier.lexicon import Lexicon, load_lexicon
+    from search_insights.classifier.train.pool import make_pool
 
     coverage = coverage_of(args)
     lexicon = load_lexicon(args.lexicon) if args.lexicon else Lexicon()

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.classifier import UNIT, Classifier
-from search_insights.classify_features import BUCKET_BITS, WordTable, features, normalise, split, texts_with_cue
-from search_insights.classify_lexicon import Lexicon, cue_numbers, word_table, words_of
+from search_insights.classifier.features import BUCKET_BITS, WordTable, features, normalise, split, texts_with_cue
+from search_insights.classifier.lexicon import Lexicon, cue_numbers, word_table, words_of
+from search_insights.classifier.model import UNIT, Classifier
+from search_insights.classifier.train.pool import noised
 from search_insights.errors import InputError
-from search_insights.query_pool import noised
 from search_insights.spec.geography import Geography
 from search_insights.spec.spec import Spec
 

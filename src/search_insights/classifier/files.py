@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.classifier import Classifier
+from search_insights.classifier.model import Classifier
 from search_insights.errors import InputError
 from search_insights.spec.spec import Spec
 from search_insights.support.database import connect, private_files

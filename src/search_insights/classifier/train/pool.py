@@ -8,7 +8,7 @@ change by that; to say so is the teacher's part in training.
 import random
 from collections.abc import Sequence
 
-from search_insights.classify_lexicon import WordClass, places
+from search_insights.classifier.lexicon import WordClass, places
 from search_insights.simulation.queries import ordinary_texts
 from search_insights.simulation.words import PLACE
 from search_insights.spec.geography import Geography

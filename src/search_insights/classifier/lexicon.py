@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.classify_features import (
+from search_insights.classifier.features import (
     CUE_LETTERS,
     KNOWN,
     MOST_CLASSES,
@@ -54,7 +54,9 @@ class Lexicon:
 def load_lexicon(path: str | Path = PACKAGED_LEXICON) -> Lexicon:
     """Read a lexicon: the packaged one, or a file."""
     if path == PACKAGED_LEXICON:
-        text = (resources.files("search_insights") / "data" / f"{path}_lexicon.toml").read_text(encoding="utf-8")
+        text = (resources.files("search_insights.classifier") / "packaged" / f"{path}_lexicon.toml").read_text(
+            encoding="utf-8"
+        )
     else:
         try:
             text = Path(path).read_text(encoding="utf-8")

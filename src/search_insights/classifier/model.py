@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.classify_features import (
+from search_insights.classifier.features import (
     BUCKET_BITS,
     Features,
     WordTable,
@@ -128,7 +128,7 @@ def load_classifier(path: str | Path = PACKAGED_MODEL) -> Classifier:
     """Read a model: the packaged one, or a file."""
     try:
         if path == PACKAGED_MODEL:
-            data = (resources.files("search_insights") / "data" / f"{path}.model").read_bytes()
+            data = (resources.files("search_insights.classifier") / "packaged" / f"{path}.model").read_bytes()
         else:
             data = Path(path).read_bytes()
     except OSError as error:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.classifier import UNIT, Classifier
+from search_insights.classifier.model import UNIT, Classifier
 
 Labels = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
