@@ -16,9 +16,9 @@ import time
 from datetime import date, timedelta
 from pathlib import Path
 
-from search_insights.duckdb_engine import open_duckdb_engine
-from search_insights.log import LogSource
-from search_insights.region_names import region_names
+from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.log import LogSource
+from search_insights.private.region_names import region_names
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec

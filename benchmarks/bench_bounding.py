@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.duckdb_engine import DuckDbEngine, open_duckdb_engine
-from search_insights.log import LogSource
-from search_insights.region_names import RegionNames, region_names
+from search_insights.private.duckdb_engine import DuckDbEngine, open_duckdb_engine
+from search_insights.private.log import LogSource
+from search_insights.private.region_names import RegionNames, region_names
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography

@@ -17,8 +17,8 @@ from search_insights.anonymization import anonymize
 from search_insights.calibration import calibrate
 from search_insights.dp.accounting import account
 from search_insights.evaluation import Accuracy, evaluate
-from search_insights.log import LogSource
 from search_insights.optimization import optimize
+from search_insights.private.log import LogSource
 from search_insights.profile import profile_of_truth
 from search_insights.simulation.simulation import SimulatedLog, simulate
 from search_insights.spec.coverage import Coverage

@@ -20,9 +20,9 @@ import numpy as np
 from search_insights.classifier.features import normalise, texts_with_cue
 from search_insights.classifier.files import read_texts
 from search_insights.classifier.model import load_classifier
-from search_insights.duckdb_engine import open_duckdb_engine
-from search_insights.log import LogSource
-from search_insights.region_names import region_names
+from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.log import LogSource
+from search_insights.private.region_names import region_names
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography

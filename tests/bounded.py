@@ -10,16 +10,16 @@ import duckdb
 import numpy as np
 import pyarrow
 
-from search_insights.counting import add_contributions
 from search_insights.dp.noise import Counts
-from search_insights.duckdb_engine import DuckDbEngine
-from search_insights.duckdb_engine import register_names as register_names_in_duckdb
-from search_insights.engine import Contributions, Engine
-from search_insights.log import LogSource, SearchLog
-from search_insights.region_names import NUMBER_BITS, RegionNames, region_names
-from search_insights.spark_engine import SparkEngine
-from search_insights.spark_engine import register_names as register_names_in_spark
-from search_insights.spark_log import SparkLog
+from search_insights.private.counting import add_contributions
+from search_insights.private.duckdb_engine import DuckDbEngine
+from search_insights.private.duckdb_engine import register_names as register_names_in_duckdb
+from search_insights.private.engine import Contributions, Engine
+from search_insights.private.log import LogSource, SearchLog
+from search_insights.private.region_names import NUMBER_BITS, RegionNames, region_names
+from search_insights.private.spark.engine import SparkEngine
+from search_insights.private.spark.engine import register_names as register_names_in_spark
+from search_insights.private.spark.log import SparkLog
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 

@@ -18,16 +18,16 @@ import numpy as np
 import pytest
 
 from search_insights.console import Steps
-from search_insights.counting import Tolerance, WeekCounts, add_contributions, count_week
 from search_insights.dp import accounting
 from search_insights.dp.noise import Counts
-from search_insights.duckdb_engine import open_duckdb_engine
-from search_insights.engine import Contributions
 from search_insights.journal import journal_path
 from search_insights.ledger import LedgerEntry
-from search_insights.log import LogSource, open_log
-from search_insights.region_names import region_names
-from search_insights.spark_engine import SparkEngine, spark_engine
+from search_insights.private.counting import Tolerance, WeekCounts, add_contributions, count_week
+from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.engine import Contributions
+from search_insights.private.log import LogSource, open_log
+from search_insights.private.region_names import region_names
+from search_insights.private.spark.engine import SparkEngine, spark_engine
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from search_insights import bounding, derive
-from search_insights.counting import WeekCounts, add_contributions, count_week
+from search_insights import derive
 from search_insights.dp import noise
 from search_insights.dp.noise import Counts, Sigmas
-from search_insights.duckdb_engine import DuckDbEngine
-from search_insights.engine import Contributions
+from search_insights.private import bounding
+from search_insights.private.counting import WeekCounts, add_contributions, count_week
+from search_insights.private.duckdb_engine import DuckDbEngine
+from search_insights.private.engine import Contributions
 from search_insights.spec.spec import WEEKDAYS, Spec
 from search_insights.spec.spec_file import load_spec
 from search_insights.spec.weeks import Week

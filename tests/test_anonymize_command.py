@@ -16,11 +16,11 @@ import pytest
 from search_insights import anonymization as anonymize_module
 from search_insights.anonymization import anonymize
 from search_insights.console import Steps
-from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.errors import InputError, LogError
 from search_insights.journal import journal_path
-from search_insights.log import LogSource
-from search_insights.region_names import region_names
+from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.log import LogSource
+from search_insights.private.region_names import region_names
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography

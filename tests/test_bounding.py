@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from search_insights.counting import add_contributions
 from search_insights.dp.noise import Counts
-from search_insights.engine import Contributions
+from search_insights.private.counting import add_contributions
+from search_insights.private.engine import Contributions
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region, grow_geography
 from search_insights.spec.spec import Spec

@@ -114,7 +114,7 @@ def terminate() -> None:
 
 
 def _send_on_the_third_day(number: int) -> None:
-    from search_insights.duckdb_engine import DuckDbEngine
+    from search_insights.private.duckdb_engine import DuckDbEngine
 
     count, days = DuckDbEngine.bound, iter(range(9))
 

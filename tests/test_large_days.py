@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from search_insights import duckdb_engine
-from search_insights.duckdb_engine import open_duckdb_engine
-from search_insights.engine import Contributions
-from search_insights.log import LogSource
-from search_insights.region_names import region_names
+from search_insights.private import duckdb_engine
+from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.engine import Contributions
+from search_insights.private.log import LogSource
+from search_insights.private.region_names import region_names
 from search_insights.spec.coverage import Coverage
 from tests.logs import WEEK, counts_of, searches, write_log
 

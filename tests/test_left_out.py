@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from search_insights.duckdb_engine import open_duckdb_engine
-from search_insights.engine import Engine
 from search_insights.errors import LogError
-from search_insights.log import LogSource
-from search_insights.region_names import region_names
+from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.engine import Engine
+from search_insights.private.log import LogSource
+from search_insights.private.region_names import region_names
 from search_insights.spec.coverage import Coverage
 from tests.logs import MONDAY, WEEK, on_spark, searches, write_log
 

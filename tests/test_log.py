@@ -13,11 +13,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from search_insights.duckdb_engine import DuckDbEngine, open_duckdb_engine
 from search_insights.errors import LogError, UsageError
-from search_insights.log import LogSource, SearchLog, open_log, parse_columns
-from search_insights.log_files import find_files
-from search_insights.region_names import region_names
+from search_insights.private.duckdb_engine import DuckDbEngine, open_duckdb_engine
+from search_insights.private.log import LogSource, SearchLog, open_log, parse_columns
+from search_insights.private.log_files import find_files
+from search_insights.private.region_names import region_names
 from search_insights.spec.coverage import Coverage
 from tests.logs import (
     MONDAY,

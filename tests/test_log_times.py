@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pyarrow.parquet as pq
 import pytest
 
-from search_insights.spark_session import private_session
+from search_insights.private.spark.session import private_session
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week
 from tests.logs import (

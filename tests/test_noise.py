@@ -12,7 +12,7 @@ from scipy import stats
 
 from search_insights.anonymization import anonymize
 from search_insights.dp.noise import add_noise
-from search_insights.log import LogSource
+from search_insights.private.log import LogSource
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region, grow_geography

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from search_insights.errors import GeographyError
-from search_insights.region_names import NUMBER_BITS, region_names
+from search_insights.private.region_names import NUMBER_BITS, region_names
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Level, Sigma, SizeClass

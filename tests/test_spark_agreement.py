@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from search_insights.counting import add_contributions
 from search_insights.dp.noise import Counts
-from search_insights.duckdb_engine import open_duckdb_engine
-from search_insights.engine import Engine
-from search_insights.log import LogSource
-from search_insights.region_names import region_names
+from search_insights.private.counting import add_contributions
+from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.engine import Engine
+from search_insights.private.log import LogSource
+from search_insights.private.region_names import region_names
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from search_insights.errors import InputError, LogError, UsageError
-from search_insights.spark_session import (
+from search_insights.private.spark.session import (
     SESSION_SETTINGS,
     Cluster,
     open_session,

@@ -26,7 +26,7 @@ from search_insights.dp.accounting import account
 from search_insights.dp.gaussian import epsilon_of_mu, mu_of_advantage
 from search_insights.dp.noise import add_noise
 from search_insights.evaluation import evaluate
-from search_insights.log import LogSource
+from search_insights.private.log import LogSource
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography

@@ -17,9 +17,9 @@ from typing import Any
 _WHERE = {
     "Classifier": "classifier.model",
     "Coverage": "spec.coverage",
-    "LogSource": "log",
+    "LogSource": "private.log",
     "SearchInsightsError": "errors",
-    "Tolerance": "counting",
+    "Tolerance": "private.counting",
     "account": "dp.accounting",
     "anonymize": "anonymization",
     "dashboard": "dashboard_site",

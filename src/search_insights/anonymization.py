@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-from search_insights.counting import Tolerance, count_week
 from search_insights.dp.accounting import require_promise
 from search_insights.dp.noise import MECHANISM, Counts, add_noise
-from search_insights.duckdb_engine import open_duckdb_engine
-from search_insights.engine import Engine, LeftOut, OpenEngine
 from search_insights.errors import InputError
 from search_insights.journal import refuse_second_noise
 from search_insights.ledger import LedgerEntry, checksum
-from search_insights.log import LogSource
-from search_insights.region_names import RegionNames, region_names
+from search_insights.private.counting import Tolerance, count_week
+from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.engine import Engine, LeftOut, OpenEngine
+from search_insights.private.log import LogSource
+from search_insights.private.region_names import RegionNames, region_names
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week, week_of

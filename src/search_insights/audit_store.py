@@ -13,7 +13,7 @@ import numpy as np
 from search_insights.anonymization import anonymize
 from search_insights.audit_attack import Neighbours
 from search_insights.dp.noise import Counts, Sigmas
-from search_insights.log import LogSource
+from search_insights.private.log import LogSource
 from search_insights.spec.cells import CellList
 from search_insights.spec.weeks import Week
 from search_insights.store import open_store

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from search_insights.counting import Tolerance, count_week
 from search_insights.derive import with_total
 from search_insights.dp.noise import Counts
-from search_insights.duckdb_engine import open_duckdb_engine
 from search_insights.errors import InputError
-from search_insights.log import LogSource
-from search_insights.region_names import region_names
+from search_insights.private.counting import Tolerance, count_week
+from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.log import LogSource
+from search_insights.private.region_names import region_names
 from search_insights.reliability import Floats
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage

@@ -15,7 +15,7 @@ from search_insights.spec.weeks import Week, parse_day, week_of, weeks_between
 
 if TYPE_CHECKING:
     from search_insights.anonymization import WeekDone
-    from search_insights.engine import OpenEngine
+    from search_insights.private.engine import OpenEngine
 
 HELP = "bound, count and noise weeks of a log, and commit them to the store"
 EXAMPLE = (
@@ -78,8 +78,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Anonymize the weeks, and tell the operator how it went."""
     from search_insights.anonymization import anonymize
-    from search_insights.counting import Tolerance
-    from search_insights.log import LogSource, parse_columns
+    from search_insights.private.counting import Tolerance
+    from search_insights.private.log import LogSource, parse_columns
 
     coverage = coverage_of(args)
     weeks = _weeks(args, coverage)
@@ -114,9 +114,9 @@ def run(args: argparse.Namespace) -> int:
 def _engine(args: argparse.Namespace) -> "OpenEngine":
     """Choose the engine, and refuse options of the other."""
     from search_insights.classifier.model import PACKAGED_MODEL
-    from search_insights.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
-    from search_insights.spark_engine import open_spark_engine
-    from search_insights.spark_session import Cluster, parse_settings
+    from search_insights.private.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
+    from search_insights.private.spark.engine import open_spark_engine
+    from search_insights.private.spark.session import Cluster, parse_settings
 
     model = args.model or PACKAGED_MODEL
     if args.engine == "duckdb":

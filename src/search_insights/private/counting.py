@@ -11,9 +11,9 @@ from datetime import date, datetime, timedelta
 import numpy as np
 
 from search_insights.dp.noise import Counts
-from search_insights.engine import Contributions, Engine, LeftOut
 from search_insights.errors import LogError
-from search_insights.region_names import RegionNames
+from search_insights.private.engine import Contributions, Engine, LeftOut
+from search_insights.private.region_names import RegionNames
 from search_insights.spec.cells import CellList
 from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import Week

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import date
 from importlib import resources
 
-from search_insights.region_names import CLASS_BITS, NO_TOPIC, NUMBER_BITS
+from search_insights.private.region_names import CLASS_BITS, NO_TOPIC, NUMBER_BITS
 from search_insights.spec.spec import Spec
 from search_insights.support.quoting import literal
 
@@ -46,7 +46,7 @@ def events_query(
 
 def bounding_statements() -> list[str]:
     """Read the definition of the bounding, statement by statement: from `events` to `contributions`."""
-    sql = (resources.files("search_insights") / "sql" / "bounding.sql").read_text(encoding="utf-8")
+    sql = (resources.files("search_insights.private") / "bounding.sql").read_text(encoding="utf-8")
     if f">> {NUMBER_BITS}) & {(1 << CLASS_BITS) - 1} " not in sql:
         raise RuntimeError("sql/bounding.sql reads lots in another layout than they are written in")
     code = "\n".join(line for line in sql.splitlines() if not line.startswith("--"))

@@ -13,14 +13,14 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from search_insights.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
 from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_classifier_for
-from search_insights.engine import Contributions, LeftOut
-from search_insights.left_out import find_left_out
-from search_insights.log import LogSource
-from search_insights.region_names import RegionNames
-from search_insights.spark_log import SparkLog, explained, open_spark_log, require_unchanged
-from search_insights.spark_session import Cluster, open_session
+from search_insights.private.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
+from search_insights.private.engine import Contributions, LeftOut
+from search_insights.private.log import LogSource
+from search_insights.private.region_names import RegionNames
+from search_insights.private.spark.log import SparkLog, explained, open_spark_log, require_unchanged
+from search_insights.private.spark.session import Cluster, open_session
+from search_insights.private.unused_rows import find_left_out
 from search_insights.spec.spec import Spec
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import Protocol
 import numpy as np
 
 from search_insights.dp.noise import Counts
-from search_insights.log import LogSource
-from search_insights.region_names import RegionNames
+from search_insights.private.log import LogSource
+from search_insights.private.region_names import RegionNames
 from search_insights.spec.cells import Numbers
 from search_insights.spec.spec import Spec
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from search_insights.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
 from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_classifier_for
-from search_insights.engine import Contributions, LeftOut, joined
 from search_insights.errors import InputError, UsageError
-from search_insights.left_out import find_left_out
-from search_insights.log import LogSource, SearchLog, open_log, unreadable
-from search_insights.region_names import RegionNames
+from search_insights.private.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
+from search_insights.private.engine import Contributions, LeftOut, joined
+from search_insights.private.log import LogSource, SearchLog, open_log, unreadable
+from search_insights.private.region_names import RegionNames
+from search_insights.private.unused_rows import find_left_out
 from search_insights.spec.spec import Spec
 from search_insights.support.database import connect
 from search_insights.support.working_folder import working_folder

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from zoneinfo import ZoneInfo
 
 from search_insights.errors import LogError, UsageError
-from search_insights.log import (
+from search_insights.private.log import (
     REQUIRED,
     TOPIC_COLUMNS,
     LogSource,
@@ -26,8 +26,8 @@ from search_insights.log import (
     topic_role,
     unknown_zone,
 )
-from search_insights.log_files import came, changed, require_parquet, vanished
-from search_insights.spark_session import condition_of, spark_errors
+from search_insights.private.log_files import came, changed, require_parquet, vanished
+from search_insights.private.spark.session import condition_of, spark_errors
 from search_insights.support.quoting import identifier
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from search_insights.engine import LeftOut
 from search_insights.errors import LogError
+from search_insights.private.engine import LeftOut
 from search_insights.support.quoting import literal
 
 # Runs a query over the views `log`, `log_files` (the same with the file of each row) and `names`.

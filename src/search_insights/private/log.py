@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from search_insights.errors import LogError, UsageError
-from search_insights.log_files import came, changed, find_files, format_of, state_of
+from search_insights.private.log_files import came, changed, find_files, format_of, state_of
 from search_insights.support.quoting import identifier, literal
 
 if TYPE_CHECKING:

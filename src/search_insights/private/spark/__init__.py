@@ -1,0 +1,1 @@
+"""The engine for a cluster; needs the extra `spark`."""
