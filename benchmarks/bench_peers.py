@@ -36,7 +36,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec
 from search_insights.spec.weeks import Week
-from search_insights.store import open_store
+from search_insights.store.store import open_store
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENTS = ROOT / "build" / "peers"

@@ -7,8 +7,8 @@ from pathlib import Path
 import duckdb
 
 from search_insights.errors import SearchInsightsError
-from search_insights.store import open_store
-from search_insights.verification import problems
+from search_insights.store.store import open_store
+from search_insights.store.verification import problems
 
 
 def content(store: Path) -> list[object]:

@@ -29,11 +29,11 @@ from typing import Any
 
 from search_insights.dp.noise import Counts
 from search_insights.errors import StoreError
-from search_insights.journal import read_journal
-from search_insights.ledger import LedgerEntry
 from search_insights.spec.weeks import Week
-from search_insights.store import Store, open_store
-from search_insights.verification import problems
+from search_insights.store.journal import read_journal
+from search_insights.store.ledger import LedgerEntry
+from search_insights.store.store import Store, open_store
+from search_insights.store.verification import problems
 
 Step = tuple[str, int, int]  # module, line, how often it was reached
 

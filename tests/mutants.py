@@ -22,7 +22,7 @@ from search_insights.private.engine import Contributions
 from search_insights.spec.spec import WEEKDAYS, Spec
 from search_insights.spec.spec_file import load_spec
 from search_insights.spec.weeks import Week
-from search_insights.store import Store
+from search_insights.store.store import Store
 from tests.other_country import other_spec, plain_spec
 
 Patch = pytest.MonkeyPatch

@@ -17,7 +17,6 @@ from search_insights import anonymization as anonymize_module
 from search_insights.anonymization import anonymize
 from search_insights.console import Steps
 from search_insights.errors import InputError, LogError
-from search_insights.journal import journal_path
 from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import region_names
@@ -26,6 +25,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec, spec_toml
 from search_insights.spec.weeks import Week
+from search_insights.store.journal import journal_path
 from tests.logs import (
     LITTLE_REGIONS,
     MONDAY,

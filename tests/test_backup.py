@@ -9,12 +9,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from search_insights.backup import back_up, restore
 from search_insights.errors import CheckFailed, SearchInsightsError, StoreError
-from search_insights.journal import journal_path, read_journal
 from search_insights.publication import publish
 from search_insights.spec.coverage import Coverage
-from search_insights.store import open_store
+from search_insights.store.backup import back_up, restore
+from search_insights.store.journal import journal_path, read_journal
+from search_insights.store.store import open_store
 from tests.logs import Run
 from tests.test_anonymize_command import another_process
 from tests.test_derive import add_weeks, little

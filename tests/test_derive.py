@@ -17,7 +17,7 @@ from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Sparsity
 from search_insights.spec.weeks import Week
-from search_insights.store import create_or_open_store, open_store
+from search_insights.store.store import create_or_open_store, open_store
 from tests.logs import little_coverage
 from tests.test_store import entry_for
 

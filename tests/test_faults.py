@@ -20,10 +20,10 @@ from pathlib import Path
 import pytest
 
 from search_insights.errors import StoreError
-from search_insights.journal import read_journal
 from search_insights.private.duckdb_engine import DuckDbEngine
-from search_insights.store import open_store
-from search_insights.verification import problems
+from search_insights.store.journal import read_journal
+from search_insights.store.store import open_store
+from search_insights.store.verification import problems
 from tests.kill_cases import PUBLISH, WEEKS, anonymize_words, new_folder
 from tests.kills import Ended, digest, run_process
 from tests.logs import MONDAY, Publisher, searches, write_log

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from search_insights.errors import StoreError
-from search_insights.journal import journal_path, read_journal, remember_checksums
 from search_insights.publication import publish
 from search_insights.spec.coverage import Coverage
-from search_insights.store import create_or_open_store, open_store
+from search_insights.store.journal import journal_path, read_journal, remember_checksums
+from search_insights.store.store import create_or_open_store, open_store
 from tests.kill_cases import WEEKS, anonymize_words, new_folder
 from tests.kills import die_after_commit, run_process
 from tests.logs import MONDAY, Publisher

@@ -9,8 +9,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from search_insights.ledger import LedgerEntry, checksum
 from search_insights.spec.spec import Spec
+from search_insights.store.ledger import LedgerEntry, checksum
 from tests.logs import MONDAY, WEEK, Publisher, Run, searches
 
 

@@ -23,7 +23,7 @@ from search_insights.publication import publish
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Spec
-from search_insights.store import open_store
+from search_insights.store.store import open_store
 from search_insights.support.quoting import literal
 from tests.logs import LITTLE_REGIONS, Run
 from tests.other_country import OTHER_REGIONS, write_csv

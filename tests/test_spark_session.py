@@ -20,7 +20,7 @@ from search_insights.private.spark.session import (
     settings_to_start,
 )
 from search_insights.spec.coverage import Coverage
-from search_insights.store import open_store
+from search_insights.store.store import open_store
 from tests.conftest import CONTRARY, QUICK
 from tests.logs import MONDAY, WEEK, Publisher, on_spark, searches, write_log
 

@@ -9,9 +9,9 @@ import opendp.measurements  # noqa: F401
 import vl_convert  # noqa: F401
 
 import search_insights.anonymization
-import search_insights.backup
 import search_insights.publication
 import search_insights.statement
+import search_insights.store.backup
 from search_insights.cli import _parser
 from search_insights.dp import accounting
 from search_insights.spec.spec import Spec

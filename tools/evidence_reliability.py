@@ -31,9 +31,9 @@ from tests.logs import write_log
 from tests.soak import soak
 
 from search_insights.errors import StoreError
-from search_insights.journal import read_journal
-from search_insights.store import open_store
-from search_insights.verification import problems
+from search_insights.store.journal import read_journal
+from search_insights.store.store import open_store
+from search_insights.store.verification import problems
 
 PROGRAM = Path(sysconfig.get_path("scripts")) / "search-insights"
 OUT = Path("build/evidence")

@@ -28,7 +28,7 @@ _WHERE = {
     "load_classifier": "classifier.model",
     "load_geography": "spec.geography",
     "load_spec": "spec.spec_file",
-    "open_store": "store",
+    "open_store": "store.store",
     "publish": "publication",
     "simulate": "simulation.simulation",
     "week_of": "spec.weeks",

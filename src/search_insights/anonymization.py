@@ -12,8 +12,6 @@ from pathlib import Path
 from search_insights.dp.accounting import require_promise
 from search_insights.dp.noise import MECHANISM, Counts, add_noise
 from search_insights.errors import InputError
-from search_insights.journal import refuse_second_noise
-from search_insights.ledger import LedgerEntry, checksum
 from search_insights.private.counting import Tolerance, count_week
 from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.engine import Engine, LeftOut, OpenEngine
@@ -22,7 +20,9 @@ from search_insights.private.region_names import RegionNames, region_names
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week, week_of
-from search_insights.store import Store, create_or_open_store
+from search_insights.store.journal import refuse_second_noise
+from search_insights.store.ledger import LedgerEntry, checksum
+from search_insights.store.store import Store, create_or_open_store
 
 
 @dataclass(frozen=True, slots=True)

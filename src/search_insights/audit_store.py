@@ -16,7 +16,7 @@ from search_insights.dp.noise import Counts, Sigmas
 from search_insights.private.log import LogSource
 from search_insights.spec.cells import CellList
 from search_insights.spec.weeks import Week
-from search_insights.store import open_store
+from search_insights.store.store import open_store
 
 # How often all checks together may raise a false alarm.
 RISK = 1e-6

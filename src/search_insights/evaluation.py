@@ -9,7 +9,7 @@ import numpy.typing as npt
 from search_insights.derive import Trends, derive, trend_counts
 from search_insights.errors import InputError
 from search_insights.reliability import Floats
-from search_insights.store import open_store
+from search_insights.store.store import open_store
 from search_insights.support.charts import save_chart
 from search_insights.truth import read_truth
 

@@ -9,7 +9,7 @@ from search_insights.commands.options import add_json
 from search_insights.console import out, out_json, table
 
 if TYPE_CHECKING:
-    from search_insights.store import Store
+    from search_insights.store.store import Store
 
 HELP = "show what was spent on which week"
 EXAMPLE = "search-insights ledger --store releases.db\nsearch-insights ledger --store releases.db --verify --json"
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the ledger, and what its weeks add up to for a user who was active on every day."""
     from search_insights.dp.accounting import epsilon_of_days
-    from search_insights.store import open_store
+    from search_insights.store.store import open_store
 
     with open_store(args.store) as store:
         entries, spec = store.entries(), store.coverage.spec
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _problems(store: "Store") -> list[str]:
-    from search_insights.verification import problems
+    from search_insights.store.verification import problems
 
     return problems(store)
 

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _backup(args: argparse.Namespace) -> int:
-    from search_insights.backup import back_up
+    from search_insights.store.backup import back_up
 
     weeks = back_up(args.store, args.out)
     out(f"{args.out}: {_span(weeks)}, copied and verified")
@@ -64,7 +64,7 @@ def _backup(args: argparse.Namespace) -> int:
 
 
 def _restore(args: argparse.Namespace) -> int:
-    from search_insights.backup import restore
+    from search_insights.store.backup import restore
 
     restored = restore(args.backup, args.store, dataset=args.dataset, replace=args.replace)
     out(f"{args.store}: {_span(restored.weeks)}, restored and verified")

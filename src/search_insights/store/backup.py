@@ -13,14 +13,14 @@ from datetime import date
 from pathlib import Path
 
 from search_insights.errors import CheckFailed, SearchInsightsError, StoreError
-from search_insights.journal import read_journal, remember, remember_checksums
-from search_insights.ledger import LedgerEntry
-from search_insights.store import open_store
+from search_insights.store.journal import read_journal, remember, remember_checksums
+from search_insights.store.ledger import LedgerEntry
+from search_insights.store.store import open_store
+from search_insights.store.verification import damage
 from search_insights.support.database import connect, private_files
 from search_insights.support.quoting import literal
 from search_insights.support.replace_folder import flush
 from search_insights.support.working_folder import working_folder
-from search_insights.verification import damage
 
 # The same for all names, so that the next backup to a folder removes what a killed one left there.
 _DRAFT = ".search-insights-copy-"

@@ -12,8 +12,8 @@ from datetime import date
 from pathlib import Path
 
 from search_insights.errors import StoreError
-from search_insights.ledger import CHECKSUM_DIGITS, LedgerEntry
 from search_insights.spec.weeks import DAYS_OF_WEEK, Week
+from search_insights.store.ledger import CHECKSUM_DIGITS, LedgerEntry
 from search_insights.support.database import private_files
 from search_insights.support.replace_folder import flush
 

@@ -21,15 +21,15 @@ import numpy as np
 
 from search_insights.dp.noise import Counts
 from search_insights.errors import StoreError
-from search_insights.journal import refuse_second_noise, remember
-from search_insights.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord, checksum
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Geography, Region, grow_geography
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import parse_spec, spec_toml
 from search_insights.spec.weeks import DAYS_OF_WEEK, Week
-from search_insights.store_trouble import WAY_OUT, in_words
+from search_insights.store.journal import refuse_second_noise, remember
+from search_insights.store.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord, checksum
+from search_insights.store.trouble import WAY_OUT, in_words
 from search_insights.support.database import connect, private_files
 from search_insights.support.replace_folder import flush
 from search_insights.support.working_folder import remove_abandoned, working_folder
@@ -261,7 +261,7 @@ def _create(connection: "duckdb.DuckDBPyConnection", coverage: Coverage) -> None
         "geography_source": coverage.geography.source,
         **dict(zip(("spec_fingerprint", "geography_fingerprint"), _fingerprints(coverage), strict=True)),
     }
-    schema = (resources.files("search_insights") / "sql" / "store.sql").read_text(encoding="utf-8")
+    schema = (resources.files("search_insights.store") / "schema.sql").read_text(encoding="utf-8")
     regions, cells = coverage.geography.regions, CellList(coverage)
     region_columns = zip(*((i, *_REGION(region)) for i, region in enumerate(regions)), strict=True)
     categories = [c.id for c in coverage.spec.categories]

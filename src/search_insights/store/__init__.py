@@ -1,0 +1,1 @@
+"""The only state: noisy counts, ledger, journal, backups. Nothing in it is private."""
