@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from search_insights import derive
 from search_insights.dp import noise
 from search_insights.dp.noise import Counts, Sigmas
 from search_insights.private import bounding
@@ -23,6 +22,7 @@ from search_insights.spec.spec import WEEKDAYS, Spec
 from search_insights.spec.spec_file import load_spec
 from search_insights.spec.weeks import Week
 from search_insights.store.store import Store
+from search_insights.trends import derive
 from tests.other_country import other_spec, plain_spec
 
 Patch = pytest.MonkeyPatch

@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from search_insights.derive import Trends, derive
 from search_insights.dp.noise import Counts
 from search_insights.errors import StoreError
-from search_insights.release import Release, make_release, settle
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Sparsity
 from search_insights.spec.weeks import Week
 from search_insights.store.store import create_or_open_store, open_store
+from search_insights.trends.derive import Trends, derive
+from search_insights.trends.release import Release, make_release, settle
 from tests.logs import little_coverage
 from tests.test_store import entry_for
 

@@ -17,10 +17,11 @@ import duckdb
 import numpy as np
 import pytest
 
-from search_insights import anonymization, release
+from search_insights import anonymization
 from search_insights.dp.noise import Counts, Sigmas, add_noise
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import spec_toml
+from search_insights.trends import release
 from tests.logs import MONDAY, Publisher, Run, little_geography, new_publisher, searches
 from tests.mutants import everywhere
 

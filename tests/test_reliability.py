@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from search_insights.dp.noise import add_noise
-from search_insights.reliability import fieller, judge
 from search_insights.spec.spec import Reliability
+from search_insights.trends.reliability import fieller, judge
 
 RULE = Reliability(0.80, 0.15)
 DRAWS = 30_000

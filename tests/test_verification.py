@@ -11,7 +11,6 @@ import pytest
 
 from search_insights.errors import StoreError
 from search_insights.publication import publish
-from search_insights.release import make_release
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week
@@ -19,6 +18,7 @@ from search_insights.store.journal import journal_path
 from search_insights.store.ledger import checksum
 from search_insights.store.store import create_or_open_store, open_store
 from search_insights.store.verification import problems
+from search_insights.trends.release import make_release
 from tests.damage import content, flips, refused
 from tests.logs import Run
 from tests.test_derive import FIRST, USUAL, add_weeks, little, released

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from search_insights.dataset import file_stem, region_columns, value_columns
-from search_insights.release import Release
 from search_insights.spec.spec import Spec, Trend
+from search_insights.trends.release import Release
 
 
 def datapackage(release: Release, folder: Path) -> dict[str, Any]:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from search_insights.release import Release
 from search_insights.spec.geography import Region
 from search_insights.spec.spec import Spec
 from search_insights.support.database import connect
 from search_insights.support.quoting import identifier, literal
+from search_insights.trends.release import Release
 
 if TYPE_CHECKING:
     import duckdb

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from search_insights.calibration import calibrate
-from search_insights.derive import trend_counts
 from search_insights.dp.gaussian import mu_of_epsilon
 from search_insights.profile import Group, Profile
-from search_insights.reliability import Floats, chance_of_keeping
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Promise, Spec
+from search_insights.trends.derive import trend_counts
+from search_insights.trends.reliability import Floats, chance_of_keeping
 
 _ROUNDS = 2
 _FAR = 5.0  # how far, in the logarithm, a share may move in one climb

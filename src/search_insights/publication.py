@@ -10,12 +10,12 @@ from search_insights.datapackage import datapackage
 from search_insights.dataset import file_stem, value_columns, write_tables
 from search_insights.dp.accounting import account
 from search_insights.errors import CheckFailed, InputError, UsageError
-from search_insights.release import Release, corrected, make_release, settle
 from search_insights.statement import privacy_json, privacy_page
 from search_insights.summary import save_summary_chart, summarize
 from search_insights.support.database import connect
 from search_insights.support.quoting import identifier, literal
 from search_insights.support.replace_folder import replacing
+from search_insights.trends.release import Release, corrected, make_release, settle
 
 # What stands beside the tables in a dataset's folder.
 _STATEMENTS = ("datapackage.json", "privacy.json", "summary.json", "PRIVACY.md", "summary.svg")

@@ -7,8 +7,8 @@
 from typing import Any
 
 from search_insights.dp.accounting import Accounting, epsilon_of_days
-from search_insights.release import Release
 from search_insights.store.ledger import LedgerEntry
+from search_insights.trends.release import Release
 
 UNIT = "user-day: everything that one user searched on one calendar day"
 NEIGHBOURS = "two search logs that differ by adding or removing one user's searches of one day"

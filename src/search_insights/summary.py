@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from search_insights.release import REASONS, Release
 from search_insights.support.charts import save_chart
+from search_insights.trends.release import REASONS, Release
 
 
 def summarize(release: Release) -> list[dict[str, Any]]:

@@ -11,20 +11,20 @@ from pathlib import Path
 
 import numpy as np
 
-from search_insights.derive import with_total
 from search_insights.dp.noise import Counts
 from search_insights.errors import InputError
 from search_insights.private.counting import Tolerance, count_week
 from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import region_names
-from search_insights.reliability import Floats
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region
 from search_insights.spec.weeks import Week
 from search_insights.support.database import connect, private_files
 from search_insights.support.quoting import literal
+from search_insights.trends.derive import with_total
+from search_insights.trends.reliability import Floats
 
 
 def add_exact_counts(

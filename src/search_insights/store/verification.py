@@ -11,14 +11,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from search_insights.derive import derive
-from search_insights.scaling import scaling_factor
 from search_insights.spec.cells import CellList
 from search_insights.spec.spec import WEEKDAYS
 from search_insights.spec.weeks import DAYS_OF_WEEK
 from search_insights.store.journal import journal_path, read_journal
 from search_insights.store.ledger import LedgerEntry, checksum
 from search_insights.store.store import Store
+from search_insights.trends.derive import derive
+from search_insights.trends.scaling import scaling_factor
 
 # The same sums in another order, or of another version of NumPy, differ by less.
 _ROUNDING = 1e-9

@@ -10,9 +10,9 @@ from datetime import timedelta
 
 import numpy as np
 
-from search_insights.derive import Trends
 from search_insights.spec.spec import Sparsity
 from search_insights.spec.weeks import DAYS_OF_WEEK
+from search_insights.trends.derive import Trends
 
 
 def sparse_regions(trends: Trends) -> list[str] | None:

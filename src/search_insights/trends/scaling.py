@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from search_insights.derive import Trends
 from search_insights.errors import StoreError
+from search_insights.trends.derive import Trends
 
 
 def scaling_factor(trends: Trends) -> float:

@@ -13,13 +13,13 @@ import numpy as np
 
 from search_insights.dp.noise import Counts
 from search_insights.errors import StoreError
-from search_insights.reliability import Floats, Ratios, judge
 from search_insights.spec.cells import CellList
 from search_insights.spec.geography import Region
 from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import Week
 from search_insights.store.ledger import LedgerEntry, checksum
 from search_insights.store.store import Store
+from search_insights.trends.reliability import Floats, Ratios, judge
 
 
 @dataclass(frozen=True)

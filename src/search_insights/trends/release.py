@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.derive import Trends, derive
-from search_insights.reliability import Floats
-from search_insights.scaling import scaling_factor
-from search_insights.sparsity import sparse_regions
 from search_insights.spec.coverage import Coverage
 from search_insights.store.journal import remember
 from search_insights.store.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord
 from search_insights.store.store import open_store
+from search_insights.trends.derive import Trends, derive
+from search_insights.trends.reliability import Floats
+from search_insights.trends.scaling import scaling_factor
+from search_insights.trends.sparsity import sparse_regions
 
 # Why a value is not in the dataset, in the order in which it is decided.
 REASONS = ("published", "sparse region", "not positive", "too uncertain")
