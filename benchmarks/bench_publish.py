@@ -73,7 +73,7 @@ def entry_of(coverage: Coverage, week: Week, noisy: Counts) -> LedgerEntry:
 def publish_once(store: Path, out: Path) -> dict[str, float]:
     """Derive and write the dataset: how long it took, the imports included, and how long each step."""
     begin = time.perf_counter()
-    from search_insights.publication import publish
+    from search_insights.dataset.publication import publish
 
     steps: list[tuple[str, float]] = []
     done = publish(store, out, progress=lambda text: steps.append((text, time.perf_counter())))

@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from search_insights.publication import publish
+from search_insights.dataset.publication import publish
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec
@@ -53,7 +53,7 @@ def other_dataset(folder: Path) -> Path:
 
 def quick_accounting(patch: pytest.MonkeyPatch) -> None:
     """Spare these tests the epsilon of several days, which takes longest and is not what they are about."""
-    patch.setattr("search_insights.statement.epsilon_of_days", lambda spec, days: float(days))
+    patch.setattr("search_insights.dataset.statement.epsilon_of_days", lambda spec, days: float(days))
 
 
 def with_a_zero(dataset: Path, copy: Path) -> Path:

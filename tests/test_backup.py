@@ -9,8 +9,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from search_insights.dataset.publication import publish
 from search_insights.errors import CheckFailed, SearchInsightsError, StoreError
-from search_insights.publication import publish
 from search_insights.spec.coverage import Coverage
 from search_insights.store.backup import back_up, restore
 from search_insights.store.journal import journal_path, read_journal

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from search_insights.loading import load
+from search_insights.dataset.loading import load
 from tests.logs import Run
 from tests.other_country import OTHER_SPEC, PLAIN_SPEC, other_geography
 from tests.test_publish import quick_accounting

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from search_insights.dataset.publication import publish
 from search_insights.errors import StoreError
-from search_insights.publication import publish
 from search_insights.spec.coverage import Coverage
 from search_insights.store.journal import journal_path, read_journal, remember_checksums
 from search_insights.store.store import create_or_open_store, open_store

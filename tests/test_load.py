@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from search_insights.dataset.loading import Frame, load
+from search_insights.dataset.publication import publish
 from search_insights.errors import InputError
-from search_insights.loading import Frame, load
-from search_insights.publication import publish
 from tests.test_derive import CITY, NOTHING, TOWN, add_weeks, little
 from tests.test_publish import NO_SAFETY, quick_accounting
 

@@ -16,10 +16,10 @@ import duckdb
 import numpy as np
 import pytest
 
+from search_insights.dataset.publication import publish
 from search_insights.dp import accounting
 from search_insights.dp.accounting import Accounting
 from search_insights.errors import CheckFailed, InputError, UsageError
-from search_insights.publication import publish
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Spec
@@ -29,8 +29,8 @@ from tests.logs import LITTLE_REGIONS, Run
 from tests.other_country import OTHER_REGIONS, write_csv
 from tests.test_derive import CITY, NOTHING, TOWN, USUAL, WeekCounts, add_weeks, little
 
-# In these tests "search_insights.publication" may be the function of that name; this is the module.
-MODULE = importlib.import_module("search_insights.publication")
+# In these tests "search_insights.dataset.publication" may be the function of that name; this is the module.
+MODULE = importlib.import_module("search_insights.dataset.publication")
 
 HEADER = (
     "date,country_region,country_region_code,sub_region_1,sub_region_1_code,sub_region_2,sub_region_2_code,"
@@ -58,7 +58,7 @@ def account_once(spec: Spec) -> Accounting:
 def quick_accounting(patch: pytest.MonkeyPatch) -> None:
     """Spare the tests the accounting, which is not what they are about: the cases once, other units as 1 a day."""
     patch.setattr(MODULE, "account", account_once)
-    patch.setattr("search_insights.statement.epsilon_of_days", lambda spec, days: float(days))
+    patch.setattr("search_insights.dataset.statement.epsilon_of_days", lambda spec, days: float(days))
 
 
 @pytest.fixture(autouse=True)
@@ -355,7 +355,7 @@ def test_the_dataset_says_the_day_of_a_commit_and_no_time(store: Path) -> None:
 
 def test_the_statement_says_what_is_not_promised(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same noise for a user of 7 and of all days, by the real accounting: more than a day, less than the sum."""
-    monkeypatch.setattr("search_insights.statement.epsilon_of_days", accounting.epsilon_of_days)
+    monkeypatch.setattr("search_insights.dataset.statement.epsilon_of_days", accounting.epsilon_of_days)
     statement = json_of(dataset_of(store), "privacy.json")
     week, all_days = statement["not_promised"].values()
     assert all_days["days"] == 14

@@ -9,8 +9,8 @@ import duckdb
 import numpy as np
 import pytest
 
+from search_insights.dataset.publication import publish
 from search_insights.errors import StoreError
-from search_insights.publication import publish
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week

@@ -9,8 +9,8 @@ import opendp.measurements  # noqa: F401
 import vl_convert  # noqa: F401
 
 import search_insights.anonymization
-import search_insights.publication
-import search_insights.statement
+import search_insights.dataset.publication
+import search_insights.dataset.statement
 import search_insights.store.backup
 from search_insights.cli import _parser
 from search_insights.dp import accounting
@@ -27,9 +27,9 @@ def quick_accounting() -> None:
     def days(spec: Spec, count: int) -> float:
         return float(count)
 
-    for module in (accounting, search_insights.publication):
+    for module in (accounting, search_insights.dataset.publication):
         module.account = _account  # type: ignore[attr-defined]
-    for module in (accounting, search_insights.statement):
+    for module in (accounting, search_insights.dataset.statement):
         module.epsilon_of_days = days  # type: ignore[attr-defined]
 
 

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Publish, and say what was published and what was dropped."""
-    from search_insights.publication import publish
+    from search_insights.dataset.publication import publish
     from search_insights.trends.release import REASONS
 
     with Steps() as steps:

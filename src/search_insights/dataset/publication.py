@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from search_insights.datapackage import datapackage
-from search_insights.dataset import file_stem, value_columns, write_tables
+from search_insights.dataset.datapackage import datapackage
+from search_insights.dataset.statement import privacy_json, privacy_page
+from search_insights.dataset.summary import save_summary_chart, summarize
+from search_insights.dataset.tables import file_stem, value_columns, write_tables
 from search_insights.dp.accounting import account
 from search_insights.errors import CheckFailed, InputError, UsageError
-from search_insights.statement import privacy_json, privacy_page
-from search_insights.summary import save_summary_chart, summarize
 from search_insights.support.database import connect
 from search_insights.support.quoting import identifier, literal
 from search_insights.support.replace_folder import replacing

@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from search_insights.dataset import file_stem, region_columns, value_columns
+from search_insights.dataset.tables import file_stem, region_columns, value_columns
 from search_insights.spec.spec import Spec, Trend
 from search_insights.trends.release import Release
 

@@ -1,0 +1,1 @@
+"""The published folder: written here, and read here by whoever needs it."""
