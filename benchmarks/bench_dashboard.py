@@ -23,8 +23,8 @@ from playwright.sync_api import Browser, Page
 from tests.browser import running_browser, served
 
 from benchmarks.bench_publish import make_store
-from search_insights.dashboard_site import dashboard
 from search_insights.dataset.publication import publish
+from search_insights.site.site import dashboard
 
 STEPS = 24  # several blocks of weeks
 PAUSE_MS = 500

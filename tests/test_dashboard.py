@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 
 import search_insights
-from search_insights.dashboard_data import BLOCK_WEEKS
-from search_insights.dashboard_dataset import MISSING
-from search_insights.dashboard_server import file_of, make_server
-from search_insights.dashboard_shapes import load_topology, project_shapes
-from search_insights.dashboard_site import dashboard
 from search_insights.errors import InputError
+from search_insights.site.data_files import BLOCK_WEEKS
+from search_insights.site.published import MISSING
+from search_insights.site.server import file_of, make_server
+from search_insights.site.shapes import load_topology, project_shapes
+from search_insights.site.site import dashboard
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Geography, load_geography
 from tests.dashboards import QAZARIA, US
@@ -32,7 +32,7 @@ from tests.other_country import other_geography, other_spec_file
 
 # A commune that has no value in any week, and is known only from the rows of its parishes.
 MADE_UP = 'region/Qazaria/North, "Upper" Province/नमस्ते नगर/a\\b'
-SITE = Path(search_insights.__file__).parent / "site"
+SITE = Path(search_insights.__file__).parent / "site" / "page"
 TRENDS = 3
 PARTS = 3
 

@@ -22,7 +22,7 @@ _WHERE = {
     "Tolerance": "private.counting",
     "account": "dp.accounting",
     "anonymize": "anonymization",
-    "dashboard": "dashboard_site",
+    "dashboard": "site.site",
     "evaluate": "evaluation",
     "load": "dataset.loading",
     "load_classifier": "classifier.model",

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.dashboard_dataset import MISSING, Dataset, Table
-from search_insights.dashboard_regions import Places, words
-from search_insights.dashboard_shapes import Shapes
-from search_insights.dashboard_words import about, peak
+from search_insights.site.published import MISSING, Dataset, Table
+from search_insights.site.regions import Places, words
+from search_insights.site.shapes import Shapes
+from search_insights.site.words import about, peak
 from search_insights.spec.geography import Region
 
 BLOCK_WEEKS = 8

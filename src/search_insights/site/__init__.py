@@ -1,0 +1,1 @@
+"""The dashboard: a static site made from published folders and nothing else."""
