@@ -16,7 +16,8 @@ from pathlib import Path
 from search_insights.anonymization import anonymize
 from search_insights.calibration import calibrate
 from search_insights.dp.accounting import account
-from search_insights.evaluation import Accuracy, evaluate
+from search_insights.evaluation.accuracy import Accuracy, evaluate
+from search_insights.evaluation.truth import add_exact_counts
 from search_insights.optimization import optimize
 from search_insights.private.log import LogSource
 from search_insights.profile import profile_of_truth
@@ -25,7 +26,6 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
-from search_insights.truth import add_exact_counts
 
 FIRST_WEEK = date(2021, 1, 25)
 

@@ -14,6 +14,7 @@ from search_insights.calibration import calibrate
 from search_insights.dp.accounting import account
 from search_insights.dp.gaussian import epsilon_of_mu, mu_of_epsilon, mu_of_sigmas
 from search_insights.errors import CheckFailed
+from search_insights.evaluation.truth import add_exact_counts
 from search_insights.optimization import expect, optimize
 from search_insights.profile import Profile, profile_of_truth, read_profile
 from search_insights.simulation.simulation import simulate
@@ -22,7 +23,6 @@ from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Promise, Reliability, Spec
 from search_insights.spec.spec_file import load_spec
 from search_insights.trends.reliability import chance_of_keeping, judge
-from search_insights.truth import add_exact_counts
 from tests.logs import Run, little_coverage, little_geography
 from tests.other_country import other_geography, other_spec, other_spec_file, plain_spec, specs
 

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from search_insights.errors import InputError
-from search_insights.evaluation import Accuracy, evaluate
+from search_insights.evaluation.accuracy import Accuracy, evaluate
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from tests.logs import Run

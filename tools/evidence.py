@@ -25,14 +25,14 @@ from search_insights.console import note
 from search_insights.dp.accounting import account
 from search_insights.dp.gaussian import epsilon_of_mu, mu_of_advantage
 from search_insights.dp.noise import add_noise
-from search_insights.evaluation import evaluate
+from search_insights.evaluation.accuracy import evaluate
+from search_insights.evaluation.truth import add_exact_counts
 from search_insights.private.log import LogSource
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec
 from search_insights.support.charts import save_chart
-from search_insights.truth import add_exact_counts
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ _WHERE = {
     "account": "dp.accounting",
     "anonymize": "anonymization",
     "dashboard": "site.site",
-    "evaluate": "evaluation",
+    "evaluate": "evaluation.accuracy",
     "load": "dataset.loading",
     "load_classifier": "classifier.model",
     "load_geography": "spec.geography",

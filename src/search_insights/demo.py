@@ -8,14 +8,14 @@ from pathlib import Path
 
 from search_insights.anonymization import anonymize
 from search_insights.dataset.publication import Published, publish
-from search_insights.evaluation import Accuracy, evaluate, save_accuracy_chart
+from search_insights.evaluation.accuracy import Accuracy, evaluate, save_accuracy_chart
+from search_insights.evaluation.truth import add_exact_counts
 from search_insights.private.log import LogSource
 from search_insights.simulation.simulation import simulate
 from search_insights.site.site import Site, dashboard
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec
-from search_insights.truth import add_exact_counts
 
 FIRST_WEEK = date(2021, 1, 4)
 WEEKS = 22

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the accuracy by level and trend."""
-    from search_insights.evaluation import Accuracy, evaluate, save_accuracy_chart
+    from search_insights.evaluation.accuracy import Accuracy, evaluate, save_accuracy_chart
 
     rows = evaluate(args.store, args.truth)
     if args.picture:

@@ -38,10 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the log and say where it is."""
+    from search_insights.evaluation.truth import add_exact_counts
     from search_insights.simulation.simulation import PEAK_SHARE, simulate
     from search_insights.spec.weeks import parse_day
     from search_insights.support.working_folder import working_folder
-    from search_insights.truth import add_exact_counts
 
     coverage = coverage_of(args)
     with working_folder(Path(tempfile.gettempdir()), "search-insights-named-") as folder:
