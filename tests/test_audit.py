@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from search_insights.audit import audit
-from search_insights.audit_attack import exact_counts, neighbouring_logs, worst_user_day
-from search_insights.audit_bound import Difference, Tally, bound, draws_needed, lower_advantage
-from search_insights.audit_store import audit_store
+from search_insights.audit.attack import exact_counts, neighbouring_logs, worst_user_day
+from search_insights.audit.audit import audit
+from search_insights.audit.bound import Difference, Tally, bound, draws_needed, lower_advantage
+from search_insights.audit.store_attack import audit_store
 from search_insights.dp.accounting import account, advantage_of, cases
 from search_insights.dp.gaussian import epsilon_of_mu
 from search_insights.dp.noise import Counts, Sigmas, add_noise
@@ -141,7 +141,7 @@ def test_what_gives_more_is_noticed_without_being_told_how_long_to_look(
 ) -> None:
     """How many draws are made follows from the accounting, so a program that gives far more is not let off early."""
     MUTANTS["sensitivity_2"].put_in(monkeypatch)
-    monkeypatch.setattr("search_insights.audit._SHORTFALL", 0.1)
+    monkeypatch.setattr("search_insights.audit.audit._SHORTFALL", 0.1)
     found = audit(plain_coverage)
     assert found.cases[0].draws > 500
     assert found.cases[0].epsilon_lower > found.cases[0].epsilon_upper

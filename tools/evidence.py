@@ -19,8 +19,8 @@ from benchmarks import bench_bounding, bench_calibrate
 from scipy import stats
 
 from search_insights.anonymization import anonymize
-from search_insights.audit import CONFIDENCE, Audit, audit
-from search_insights.audit_bound import Difference, lower_advantage
+from search_insights.audit.audit import CONFIDENCE, Audit, audit
+from search_insights.audit.bound import Difference, lower_advantage
 from search_insights.console import note
 from search_insights.dp.accounting import account
 from search_insights.dp.gaussian import epsilon_of_mu, mu_of_advantage

@@ -11,7 +11,7 @@ from search_insights.console import Steps, out, out_json, table
 from search_insights.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
-    from search_insights.audit import Audit, AuditedCase
+    from search_insights.audit.audit import Audit, AuditedCase
 
 HELP = "try to break the promise by experiment"
 EXAMPLE = "search-insights audit\nsearch-insights audit --draws 1000000 --json"
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Attack every case and show how far it got."""
-    from search_insights.audit import audit
+    from search_insights.audit.audit import audit
 
     if args.draws is not None and args.draws < 1:
         raise UsageError(f"--draws {args.draws}: expected a whole number from 1 up")

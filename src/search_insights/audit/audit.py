@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from search_insights.audit_attack import (
+from search_insights.audit.attack import (
     Neighbours,
     exact_counts,
     neighbouring_logs,
@@ -21,8 +21,8 @@ from search_insights.audit_attack import (
     user_day_everywhere,
     worst_user_day,
 )
-from search_insights.audit_bound import Difference, draws_needed, lower_advantage
-from search_insights.audit_store import Finding, audit_store
+from search_insights.audit.bound import Difference, draws_needed, lower_advantage
+from search_insights.audit.store_attack import Finding, audit_store
 from search_insights.dp.accounting import Case, CaseEpsilon, account, advantage_of
 from search_insights.dp.gaussian import epsilon_of_mu, mu_of_advantage, mu_of_epsilon
 from search_insights.dp.noise import Counts

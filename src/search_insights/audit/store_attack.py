@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from search_insights.anonymization import anonymize
-from search_insights.audit_attack import Neighbours
+from search_insights.audit.attack import Neighbours
 from search_insights.dp.noise import Counts, Sigmas
 from search_insights.private.log import LogSource
 from search_insights.spec.cells import CellList
