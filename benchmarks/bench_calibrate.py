@@ -14,13 +14,13 @@ from datetime import date
 from pathlib import Path
 
 from search_insights.anonymization import anonymize
-from search_insights.calibration import calibrate
+from search_insights.calibration.calibration import calibrate
+from search_insights.calibration.optimization import optimize
+from search_insights.calibration.profile import profile_of_truth
 from search_insights.dp.accounting import account
 from search_insights.evaluation.accuracy import Accuracy, evaluate
 from search_insights.evaluation.truth import add_exact_counts
-from search_insights.optimization import optimize
 from search_insights.private.log import LogSource
-from search_insights.profile import profile_of_truth
 from search_insights.simulation.simulation import SimulatedLog, simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from search_insights.calibration import calibrate
+from search_insights.calibration.calibration import calibrate
+from search_insights.calibration.optimization import expect, optimize
+from search_insights.calibration.profile import Profile, profile_of_truth, read_profile
 from search_insights.dp.accounting import account
 from search_insights.dp.gaussian import epsilon_of_mu, mu_of_epsilon, mu_of_sigmas
 from search_insights.errors import CheckFailed
 from search_insights.evaluation.truth import add_exact_counts
-from search_insights.optimization import expect, optimize
-from search_insights.profile import Profile, profile_of_truth, read_profile
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography

@@ -15,8 +15,8 @@ from search_insights.spec.spec import Promise, Spec
 from search_insights.spec.spec_file import load_spec, spec_toml
 
 if TYPE_CHECKING:
+    from search_insights.calibration.optimization import Expectation
     from search_insights.dp.accounting import Accounting
-    from search_insights.optimization import Expectation
 
 HELP = "find sigmas for a target epsilon and delta"
 EXAMPLE = (
@@ -45,10 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Find the sigmas, write the spec and show what changes."""
-    from search_insights.calibration import calibrate
+    from search_insights.calibration.calibration import calibrate
+    from search_insights.calibration.optimization import expect, optimize
+    from search_insights.calibration.profile import read_profile
     from search_insights.dp.accounting import account
-    from search_insights.optimization import expect, optimize
-    from search_insights.profile import read_profile
 
     if args.out.exists():
         raise UsageError(f"--out {args.out}: exists already; a spec that a release was made with must not change")

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from search_insights.calibration import calibrate
+from search_insights.calibration.calibration import calibrate
+from search_insights.calibration.profile import Group, Profile
 from search_insights.dp.gaussian import mu_of_epsilon
-from search_insights.profile import Group, Profile
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Promise, Spec
 from search_insights.trends.derive import trend_counts

@@ -1,0 +1,1 @@
+"""Sigmas for a promise: those that keep it, and those that publish the most."""
