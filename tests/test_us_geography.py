@@ -14,8 +14,8 @@ import duckdb
 import pytest
 
 from search_insights.errors import InputError
-from search_insights.us_census import build_us_geography
-from search_insights.us_geography import CODE_CHANGES, COLUMNS, STATES
+from search_insights.us.census import build_us_geography
+from search_insights.us.geography import CODE_CHANGES, COLUMNS, STATES
 
 Row = tuple[Any, ...]
 Query = Callable[[str], list[Row]]

@@ -27,7 +27,7 @@ from topojson.core.topology import Topology
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
-from search_insights.us_geography import STATES, Source, UsInputs, assemble, connect_steadily  # noqa: E402
+from search_insights.us.geography import STATES, Source, UsInputs, assemble, connect_steadily  # noqa: E402
 
 DATA = ROOT / "src" / "search_insights" / "spec" / "packaged"
 KM2_PER_SQUARE_MILE = 2.589988110336

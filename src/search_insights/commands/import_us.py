@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Import the files, then read the result back as any user of it would."""
-    from search_insights.us_census import build_us_geography
+    from search_insights.us.census import build_us_geography
 
     path = build_us_geography(args.estimates, args.counties, args.zctas, args.crosswalk, args.out)
     out(f"{path}: {len(load_geography(path).regions):,} regions")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from search_insights.us_geography import Source, UsInputs, assemble, connect_steadily, first_row, wrong
+from search_insights.us.geography import Source, UsInputs, assemble, connect_steadily, first_row, wrong
 
 if TYPE_CHECKING:
     import duckdb

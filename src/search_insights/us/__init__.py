@@ -1,0 +1,1 @@
+"""Building the packaged geography of the United States from official files."""
