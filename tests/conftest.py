@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from search_insights.cli import main
+from search_insights.commands.cli import main
 from search_insights.errors import InputError
 from search_insights.private.spark.session import Cluster, open_session, private_session, require_java
 from search_insights.site.site import dashboard

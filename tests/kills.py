@@ -125,7 +125,7 @@ def _run(
     setup: Callable[[], object] | None,
 ) -> None:
     """Be the program, in a forked process."""
-    from search_insights.cli import _end, main
+    from search_insights.commands.cli import _end, main
 
     descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     for stream in (1, 2):

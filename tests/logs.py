@@ -17,7 +17,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from search_insights.console import Steps
+from search_insights.commands.console import Steps
 from search_insights.dp import accounting
 from search_insights.dp.noise import Counts
 from search_insights.private.counting import Tolerance, WeekCounts, add_contributions, count_week

@@ -15,7 +15,7 @@ import pytest
 
 from search_insights import anonymization as anonymize_module
 from search_insights.anonymization import anonymize
-from search_insights.console import Steps
+from search_insights.commands.console import Steps
 from search_insights.errors import InputError, LogError
 from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.log import LogSource

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from search_insights.cli import main
+from search_insights.commands.cli import main
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec, spec_toml
 from tests.kills import run_process

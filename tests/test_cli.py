@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from search_insights import errors
-from search_insights.cli import COMMANDS, command_module
+from search_insights.commands.cli import COMMANDS, command_module
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -257,7 +257,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 @pytest.mark.parametrize("arguments", [["--help"], ["regions", "--help"], ["regoins"]], ids=" ".join)
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     """Help and slips are answered at once."""
-    code = f"from search_insights.cli import main\ntry:\n    main({arguments!r})\nexcept SystemExit:\n    pass"
+    code = f"from search_insights.commands.cli import main\ntry:\n    main({arguments!r})\nexcept SystemExit:\n    pass"
     if arguments == ["regoins"]:
         code = f"import io\nsys.stderr = io.StringIO()\n{code}\nsys.stderr = sys.__stderr__"
     assert loaded_by(code) == set()

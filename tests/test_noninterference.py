@@ -93,7 +93,7 @@ def test_privacy_checks_survive_python_dash_o(paper: Spec, tmp_path: Path) -> No
     """`python -O` removes asserts; a spec that promises too much is still refused before anything is read."""
     text = spec_toml(paper).replace("epsilon = 2.19", "epsilon = 1.0")
     (tmp_path / "boast.toml").write_text(text, encoding="utf-8")
-    program = "import sys; from search_insights.cli import main; sys.exit(main())"
+    program = "import sys; from search_insights.commands.cli import main; sys.exit(main())"
     command = [sys.executable, "-O", "-c", program, "anonymize", "none.parquet", "--week", MONDAY]
     options = ["--store", str(tmp_path / "store.db"), "--spec", str(tmp_path / "boast.toml")]
     done = subprocess.run([*command, *options], env=os.environ, capture_output=True, text=True, check=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from search_insights.cli import COMMANDS
+from search_insights.commands.cli import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "search_insights"

@@ -12,7 +12,7 @@ import search_insights.anonymization
 import search_insights.dataset.publication
 import search_insights.dataset.statement
 import search_insights.store.backup
-from search_insights.cli import _parser
+from search_insights.commands.cli import _parser
 from search_insights.dp import accounting
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec

@@ -13,7 +13,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from search_insights.console import out, table
+from search_insights.commands.console import out, table
 
 RESULTS = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "growth.json"
 BUSY = 0.6  # the share of a cluster's core-hours that its tasks compute

@@ -21,7 +21,7 @@ from scipy import stats
 from search_insights.anonymization import anonymize
 from search_insights.audit.audit import CONFIDENCE, Audit, audit
 from search_insights.audit.bound import Difference, lower_advantage
-from search_insights.console import note
+from search_insights.commands.console import note
 from search_insights.dp.accounting import account
 from search_insights.dp.gaussian import epsilon_of_mu, mu_of_advantage
 from search_insights.dp.noise import add_noise

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from search_insights.commands.console import Steps, note, out
 from search_insights.commands.options import add_coverage, coverage_of
-from search_insights.console import Steps, note, out
 from search_insights.errors import UsageError
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week, parse_day, week_of, weeks_between

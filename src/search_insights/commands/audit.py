@@ -6,8 +6,8 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from search_insights.commands.console import Steps, out, out_json, table
 from search_insights.commands.options import add_coverage, add_json, coverage_of
-from search_insights.console import Steps, out, out_json, table
 from search_insights.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from search_insights.commands.console import Steps, out, out_json, table
 from search_insights.commands.options import add_coverage, add_json, coverage_of
-from search_insights.console import Steps, out, out_json, table
 from search_insights.errors import UsageError
 from search_insights.spec.spec import Promise, Spec
 from search_insights.spec.spec_file import load_spec, spec_toml

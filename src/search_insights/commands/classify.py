@@ -6,8 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from search_insights.commands.console import Steps, out, out_json, table
 from search_insights.commands.options import add_coverage, add_json, add_spec, coverage_of
-from search_insights.console import Steps, out, out_json, table
 
 if TYPE_CHECKING:
     from search_insights.classifier.evaluation import ClassifierReport, Estimate

@@ -4,7 +4,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from search_insights.console import Steps, out
+from search_insights.commands.console import Steps, out
 
 HELP = "make a static site from a published dataset"
 EXAMPLE = "search-insights dashboard dataset --out site\nsearch-insights serve site"

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from search_insights.console import Steps, out, table
+from search_insights.commands.console import Steps, out, table
 
 if TYPE_CHECKING:
-    from search_insights.demo import Demo
+    from search_insights.commands.demonstration import Demo
 
 HELP = "the whole way on a simulated log, on this machine"
 EXAMPLE = "search-insights demo"
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the demonstration and show what came out."""
-    from search_insights.demo import EVENTS_PER_WEEK, WEEKS, demonstrate
+    from search_insights.commands.demonstration import EVENTS_PER_WEEK, WEEKS, demonstrate
 
     with Steps() as steps:
         demo = demonstrate(args.out, args.events_per_week or EVENTS_PER_WEEK, args.weeks or WEEKS, steps.show)

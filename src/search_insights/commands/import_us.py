@@ -4,7 +4,7 @@ Gazetteer files of counties and of ZIP code areas, and HUD's ZIP-county crosswal
 import argparse
 from pathlib import Path
 
-from search_insights.console import out
+from search_insights.commands.console import out
 from search_insights.spec.geography import load_geography
 
 HELP = "make the US geography from the official Census and HUD files"

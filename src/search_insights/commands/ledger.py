@@ -5,8 +5,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from search_insights.commands.console import out, out_json, table
 from search_insights.commands.options import add_json
-from search_insights.console import out, out_json, table
 
 if TYPE_CHECKING:
     from search_insights.store.store import Store

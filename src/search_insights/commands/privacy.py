@@ -4,8 +4,8 @@ import argparse
 from itertools import groupby
 from typing import Any
 
+from search_insights.commands.console import out, out_json, table
 from search_insights.commands.options import add_json, add_spec
-from search_insights.console import out, out_json, table
 from search_insights.errors import CheckFailed
 from search_insights.spec.spec import Sigma, Spec
 from search_insights.spec.spec_file import load_spec

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from search_insights.console import Steps, out, table
+from search_insights.commands.console import Steps, out, table
 
 HELP = "make the public dataset from the store"
 EXAMPLE = "search-insights publish --store releases.db --out dataset"

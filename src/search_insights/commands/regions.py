@@ -4,8 +4,8 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
+from search_insights.commands.console import note, out, out_json, table
 from search_insights.commands.options import add_coverage, add_json, coverage_of
-from search_insights.console import note, out, out_json, table
 from search_insights.errors import CheckFailed
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region

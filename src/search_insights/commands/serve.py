@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from search_insights.console import out
+from search_insights.commands.console import out
 
 HELP = "preview a dashboard on this machine"
 EXAMPLE = "search-insights serve site\nsearch-insights serve site --port 8080"

@@ -4,8 +4,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
+from search_insights.commands.console import Steps, note, out
 from search_insights.commands.options import add_coverage, coverage_of
-from search_insights.console import Steps, note, out
 
 HELP = "write a search log of a simulated population"
 EXAMPLE = "search-insights simulate --out LOG --from 2021-01-04 --weeks 22 --events-per-week 10000000 --seed 7"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from search_insights.console import note, out
+from search_insights.commands.console import note, out
 
 HELP = "back a store up, and put a backup back"
 EXAMPLE = (

@@ -17,7 +17,7 @@ from importlib import metadata
 from types import ModuleType
 from typing import NoReturn
 
-from search_insights.console import note
+from search_insights.commands.console import note
 from search_insights.errors import SearchInsightsError, UsageError
 
 # In the order of the data's way. Each name is a module of `commands` with HELP, EXAMPLE, add_arguments and run.
