@@ -27,6 +27,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import search_insights
 from search_insights.dp.noise import Counts
 from search_insights.errors import StoreError
 from search_insights.spec.weeks import Week
@@ -40,17 +41,18 @@ Step = tuple[str, int, int]  # module, line, how often it was reached
 # The modules that change a file; a process that is to die at a step dies before one of their lines.
 WRITERS = (
     "anonymization.py",
-    "backup.py",
-    "dashboard_data.py",
-    "dashboard_site.py",
-    "dataset.py",
-    "journal.py",
-    "publication.py",
-    "release.py",
-    "replace_folder.py",
-    "store.py",
-    "working_folder.py",
+    "dataset/publication.py",
+    "dataset/tables.py",
+    "site/data_files.py",
+    "site/site.py",
+    "store/backup.py",
+    "store/journal.py",
+    "store/store.py",
+    "support/replace_folder.py",
+    "support/working_folder.py",
+    "trends/release.py",
 )
+_PACKAGE = Path(search_insights.__file__).parent
 
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(["tests.warm"])
@@ -156,6 +158,12 @@ def die_after_commit() -> None:
     Store.commit_week = last_commit  # type: ignore[method-assign, assignment]
 
 
+def _module(frame: FrameType) -> str:
+    """Name the module that a frame is in by its file, seen from the package; empty if it is of another package."""
+    path = Path(frame.f_code.co_filename)
+    return path.relative_to(_PACKAGE).as_posix() if path.is_relative_to(_PACKAGE) else ""
+
+
 class _Watch:
     """Counts the lines of the writing modules as they are reached, and dies at one of them."""
 
@@ -164,12 +172,11 @@ class _Watch:
         self._reached: Counter[tuple[str, int]] = Counter()
 
     def enter(self, frame: FrameType, event: str, argument: Any) -> Any:
-        path = Path(frame.f_code.co_filename)
-        return self._line if path.name in WRITERS and path.parent.name == "search_insights" else None
+        return self._line if _module(frame) in WRITERS else None
 
     def _line(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event == "line":
-            where = Path(frame.f_code.co_filename).name, frame.f_lineno
+            where = _module(frame), frame.f_lineno
             self._reached[where] += 1
             step = (*where, self._reached[where])
             if self._steps:

@@ -49,7 +49,7 @@ def test_a_kill_at_a_step_leaves_all_or_nothing(prepared: dict[str, Case], name:
 def test_a_kill_around_the_commit_leaves_all_or_nothing(prepared: dict[str, Case]) -> None:
     """Before each line of the transaction and of what writes the journal."""
     case, tally = prepared["anonymize, later"], Tally()
-    around = [step for step in steps_of(case, most=1) if step[0] == "store.py" and step[1] in lines_of_commit()]
+    around = [step for step in steps_of(case, most=1) if step[0] == "store/store.py" and step[1] in lines_of_commit()]
     assert len(around) > 8
     for step in around[3:]:  # from the beginning of the transaction on
         check(case, tally, at=step)

@@ -46,7 +46,7 @@ class Shapes:
 def load_topology(path: Path | None = None) -> dict[str, Any]:
     """Read a TopoJSON file whose ids are place_ids; without a path, the packaged United States."""
     try:
-        file = path or resources.files("search_insights.site") / "us_shapes.topojson"
+        file = path or resources.files("search_insights.spec") / "packaged" / "us_shapes.topojson"
         topology: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         if path is None or _is_sound(topology):
             return topology

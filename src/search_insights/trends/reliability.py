@@ -37,7 +37,7 @@ class Ratios:
 def judge(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliability) -> Ratios:
     """Divide noisy counts by noisy counts, and judge each ratio by its interval."""
     low, high = fieller(x, y, sigma_x, sigma_y, rule.confidence)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         value = x / y
     reach = rule.max_relative_error * value
     bounded = np.isfinite(low) & np.isfinite(high)
@@ -56,7 +56,7 @@ def fieller(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, confidence: 
     matter, up to the last step that the confidence needs.
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(y > 0, np.abs(x) / y, np.inf)
         z_wide = z + _STEP / np.hypot(sigma_x, np.where(np.isfinite(ratio), ratio, 1.0) * sigma_y)
     vx, vy = np.maximum(z_wide * sigma_x, np.ceil(z * sigma_x - 0.5)) ** 2, (z_wide * sigma_y) ** 2

@@ -149,7 +149,7 @@ def _in_words(what: str, error: Exception, otherwise: str, files: Collection[str
         file = _plain(unquote(of_file["file"]))
         file = file if file in files else what
         return vanished(file) if of_file["kind"] == "FILE_NOT_EXIST" else _broken(file)
-    if f"No module named '{__package__}'" in str(error):
+    if "No module named 'search_insights'" in str(error):
         return LogError(
             f"{what}: its queries are classified by Spark's workers, and search-insights is not installed there; "
             "install the same version, or write a column category before"
