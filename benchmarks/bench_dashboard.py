@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page
-from tests.browser import running_browser, served
+from tests.support.browser import running_browser, served
 
 from benchmarks.bench_publish import make_store
 from search_insights.dataset.publication import publish

@@ -17,10 +17,10 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Geography, load_geography
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
-from tests.dashboards import other_dataset, quick_accounting, us_dataset, with_a_zero
-from tests.logs import Publisher, Run, little_coverage, new_publisher
-from tests.mutants import MUTANTS, VARIABLE
-from tests.other_country import other_geography, other_spec
+from tests.lab.mutants import MUTANTS, VARIABLE
+from tests.support.dashboards import other_dataset, quick_accounting, us_dataset, with_a_zero
+from tests.support.logs import Publisher, Run, little_coverage, new_publisher
+from tests.support.other_country import other_geography, other_spec
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,7 +55,7 @@ CONTRARY = {
 
 @pytest.fixture(scope="session", autouse=True)
 def mutant() -> Iterator[None]:
-    """Put a broken variant of the program in place, if one is asked for (see tests/mutants.py)."""
+    """Put a broken variant of the program in place, if one is asked for (see tests/lab/mutants.py)."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         if name := os.environ.get(VARIABLE):
             MUTANTS[name].put_in(monkeypatch)

@@ -24,9 +24,9 @@ from search_insights.private.duckdb_engine import DuckDbEngine
 from search_insights.store.journal import read_journal
 from search_insights.store.store import open_store
 from search_insights.store.verification import problems
-from tests.kill_cases import PUBLISH, WEEKS, anonymize_words, new_folder
-from tests.kills import Ended, digest, run_process
-from tests.logs import MONDAY, Publisher, searches, write_log
+from tests.lab.kill_cases import PUBLISH, WEEKS, anonymize_words, new_folder
+from tests.lab.kills import Ended, digest, run_process
+from tests.support.logs import MONDAY, Publisher, searches, write_log
 
 BACKUP = ("store", "backup", "--store", "store.db", "--out", "backup.db")
 

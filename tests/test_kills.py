@@ -14,9 +14,9 @@ import pytest
 from search_insights.store.store import Store, open_store
 from search_insights.support.replace_folder import replacing
 from search_insights.support.working_folder import working_folder
-from tests.kill_cases import WEEKS, anonymize_words, cases, new_folder
-from tests.kills import Case, Tally, check, copy_of, random_moments, run_process, seconds_of, steps_of
-from tests.soak import soak
+from tests.lab.kill_cases import WEEKS, anonymize_words, cases, new_folder
+from tests.lab.kills import Case, Tally, check, copy_of, random_moments, run_process, seconds_of, steps_of
+from tests.lab.soak import soak
 
 NAMES = [
     "anonymize, first",
@@ -37,7 +37,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_kill_at_a_step_leaves_all_or_nothing(prepared: dict[str, Case], name: str) -> None:
-    """Before lines spread over the whole run: the promises of `tests/kills.py` hold."""
+    """Before lines spread over the whole run: the promises of `tests/lab/kills.py` hold."""
     case, tally = prepared[name], Tally()
     steps = steps_of(case, most=1)
     for step in steps[3 :: len(steps) // 2]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants import MUTANTS, VARIABLE
+from tests.lab.mutants import MUTANTS, VARIABLE
 
 ROOT = Path(__file__).parents[1]
 TABLE = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")

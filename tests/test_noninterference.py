@@ -22,8 +22,8 @@ from search_insights.dp.noise import Counts, Sigmas, add_noise
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import spec_toml
 from search_insights.trends import release
-from tests.logs import MONDAY, Publisher, Run, little_geography, new_publisher, searches
-from tests.mutants import everywhere
+from tests.lab.mutants import everywhere
+from tests.support.logs import MONDAY, Publisher, Run, little_geography, new_publisher, searches
 
 BUSY = searches(category="['A1', 'A2', 'A3'][(i % 3) + 1]", rows=40_000)
 SPARSE = searches(region="'US-AL'", category="'A3'", rows=30_000)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.kill_cases import PUBLISH, WEEKS, anonymize_words, new_folder
-from tests.kills import run_process, start_process
-from tests.logs import write_log
+from tests.lab.kill_cases import PUBLISH, WEEKS, anonymize_words, new_folder
+from tests.lab.kills import run_process, start_process
+from tests.support.logs import write_log
 
 USER, QUERY, PLACE = "canaryuser", "canaryquery", "canaryplace"
 CANARIES = [word.encode() for word in (USER, QUERY, PLACE)]

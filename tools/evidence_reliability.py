@@ -23,12 +23,12 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from tests.damage import flip, flips
-from tests.heavy import HEAVY, measure
-from tests.kill_cases import PUBLISH, WEEKS, anonymize_words, cases, new_folder, week_query
-from tests.kills import Tally, check, die_after_commit, random_moments, run_process, steps_of
-from tests.logs import write_log
-from tests.soak import soak
+from tests.lab.damage import flip, flips
+from tests.lab.kill_cases import PUBLISH, WEEKS, anonymize_words, cases, new_folder, week_query
+from tests.lab.kills import Tally, check, die_after_commit, random_moments, run_process, steps_of
+from tests.lab.large_days import HEAVY, measure
+from tests.lab.soak import soak
+from tests.support.logs import write_log
 
 from search_insights.errors import StoreError
 from search_insights.store.journal import read_journal

@@ -6,7 +6,7 @@
 import sys
 from pathlib import Path
 
-from tests.browser import running_browser, served, visit
+from tests.support.browser import running_browser, served, visit
 
 VIEW = "?week=2021-03-08"
 FLORIDA = (0.83, 0.8)  # where a county of it lies on the map, whose tooltip is shown

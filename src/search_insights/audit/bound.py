@@ -14,7 +14,7 @@ Two bounds are taken from the same draws, each at half of the risk, and the larg
 - From each log's draws apart, which supposes nothing: noise that depends on the counts is found out by this one.
 
 Turning an advantage into an epsilon supposes more: that the noise has the shape that was accounted for, of another
-size. Its shape is tested apart (tests/test_noise.py).
+size. Its shape is tested apart (tests/dp/test_noise.py).
 """
 
 from collections.abc import Callable

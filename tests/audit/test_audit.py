@@ -1,0 +1,217 @@
+"""The audit reaches what the accounting allows, and notices when the program gives more."""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from search_insights.audit.attack import exact_counts, neighbouring_logs, worst_user_day
+from search_insights.audit.audit import audit
+from search_insights.audit.bound import Difference, Tally, bound, draws_needed, lower_advantage
+from search_insights.audit.store_attack import audit_store
+from search_insights.dp.accounting import account, advantage_of, cases
+from search_insights.dp.gaussian import epsilon_of_mu
+from search_insights.dp.noise import Counts, Sigmas, add_noise
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec import Spec
+from tests.lab.mutants import MUTANTS, everywhere
+from tests.support.logs import LITTLE_REGIONS, Run, little_coverage
+from tests.support.other_country import other_geography, other_spec_file, plain_spec, write_csv
+
+DRAWS = 12_000
+# Surer than the command's 99.9 %, so that these tests raise a false alarm less often than once in a million runs.
+SURE = 1 - 1e-7
+
+
+@pytest.fixture(scope="module")
+def plain_coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
+    """The two-level release without classes: one case of six mechanisms."""
+    return Coverage(plain_spec(), load_geography(other_geography(tmp_path_factory.mktemp("plain"))))
+
+
+def test_the_worst_user_day_reaches_every_mechanism_of_its_case_by_one(
+    us_coverage: Coverage, other_coverage: Coverage
+) -> None:
+    """In every case the attack changes one cell for each mechanism of the accounting, by 1, of the same sigma."""
+    for coverage in (us_coverage, other_coverage):
+        cells = CellList(coverage)
+        for found in account(coverage.spec).cases:
+            with neighbouring_logs(coverage, worst_user_day(coverage, found.case)) as logs:
+                gap = exact_counts(cells, logs.with_it, logs.week) - exact_counts(cells, logs.without, logs.week)
+            assert gap[gap != 0].tolist() == [1] * len(found.case.sigmas), found.case.name
+            assert sorted(cells.sigmas[gap != 0]) == sorted(s.value for s in found.case.sigmas), found.case.name
+
+
+def test_the_promise_is_not_broken_and_nearly_reached(plain_coverage: Coverage) -> None:
+    """The lower bound is below the accounted epsilon and near to it, and what is stored is as promised."""
+    found = audit(plain_coverage, 3 * DRAWS, SURE)
+    (case,) = found.cases
+    assert found.holds
+    assert 0.8 * case.epsilon_upper < case.epsilon_lower <= case.epsilon_upper
+    assert len(found.store) == 2 + 6 + 1 + 2 + 1
+
+
+def test_the_promise_is_not_broken_in_a_little_country(tmp_path: Path) -> None:
+    """Every class of the paper's own table, attacked in a country of 14 regions: nothing is broken."""
+    found = audit(little_coverage(tmp_path), DRAWS, SURE)
+    assert found.holds, found
+    assert [case.name for case in found.cases] == ["small", "medium", "large", "state_only"]
+
+
+Noise = Callable[[Counts, Sigmas], Counts]
+
+
+def _repeats_itself(counts: Counts, sigmas: Sigmas) -> Counts:
+    return counts + np.rint(1.5 * sigmas).astype(np.int64)
+
+
+def _put_in(noise: Noise) -> Callable[[pytest.MonkeyPatch], None]:
+    return lambda monkeypatch: everywhere(monkeypatch, add_noise, noise)
+
+
+@pytest.mark.parametrize(
+    ("break_it", "finding"),
+    [
+        (MUTANTS["noise_on_non_empty"].put_in, "noise on empty cells"),
+        (MUTANTS["level_without_noise"].put_in, "noise on province H0"),
+        (MUTANTS["seeded"].put_in, "noise of the two stores is independent"),
+        (_put_in(_repeats_itself), "noise of neighbouring cells is independent"),
+    ],
+)
+def test_noise_that_is_not_as_promised_is_found_in_the_store(
+    break_it: Callable[[pytest.MonkeyPatch], None],
+    finding: str,
+    other_coverage: Coverage,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Empty cells, a level without noise, a seed, one draw for many cells: each is found in what was stored."""
+    break_it(monkeypatch)
+    cells = CellList(other_coverage)
+    with neighbouring_logs(other_coverage, worst_user_day(other_coverage, cases(other_coverage.spec)[0])) as logs:
+        exact = [exact_counts(cells, log, logs.week) for log in (logs.without, logs.with_it)]
+        findings = audit_store(cells, logs, exact, lambda text: None)
+    assert finding in [f.name for f in findings if not f.holds], findings
+
+
+def test_noise_that_depends_on_the_count_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise on non-empty cells only tells the logs apart half of the time, far more than its sigma allows."""
+    MUTANTS["noise_on_non_empty"].put_in(monkeypatch)
+    zero = np.zeros(1, dtype=np.int64)
+    assert lower_advantage(Difference(zero, zero + 1, np.array([4.0])), 10_000, SURE) > 0.4
+
+
+def test_errors_on_each_log_apart_bound_the_advantage_too() -> None:
+    """Where noise is not the same on both logs, the rates of errors alone show it: 1 less both, less the risk."""
+    assert bound(Tally(draws=10_000, false_alarms=0, misses=4_000, decided=0), 0.999) == pytest.approx(0.58, abs=0.01)
+    assert bound(Tally(draws=10_000, false_alarms=5_000, misses=5_000, decided=0), 0.999) == 0.0
+
+
+def test_the_bound_holds_for_a_gaussian_of_known_sigma() -> None:
+    """One cell of sigma 4 that changes by 1 gives an advantage of 0.0995: the bound is below it and close."""
+    without = np.array([10], dtype=np.int64)
+    found = lower_advantage(Difference(without, without + 1, np.array([4.0])), 100_000, SURE)
+    assert 0.0995 * 0.92 < found < 0.0995
+
+
+@pytest.mark.parametrize("decided", [0, 40, 4_000])
+def test_the_bound_is_as_sure_as_it_says(decided: int) -> None:
+    """A program of the bounded advantage would show as much only as often as half of the risk allows."""
+    tally = Tally(draws=10_000, false_alarms=9_000, misses=9_000, decided=decided)
+    as_rare = stats.binom.sf(decided - 1, 20_000, bound(tally, 0.999))
+    assert as_rare == pytest.approx(0.0005 if decided else 1.0)
+
+
+def test_the_draws_that_are_needed_bring_the_bound_near() -> None:
+    """With as many draws as are said to be needed, the bound falls short by what was asked, on average."""
+    for advantage in (0.02, 0.2):
+        n = draws_needed(advantage, 0.999, 0.02)
+        reached = bound(Tally(n, n, n, decided=round(2 * n * advantage)), 0.999)
+        assert reached / advantage == pytest.approx(0.98, abs=0.002)
+
+
+def test_what_gives_more_is_noticed_without_being_told_how_long_to_look(
+    plain_coverage: Coverage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How many draws are made follows from the accounting, so a program that gives far more is not let off early."""
+    MUTANTS["sensitivity_2"].put_in(monkeypatch)
+    monkeypatch.setattr("search_insights.audit.audit._SHORTFALL", 0.1)
+    found = audit(plain_coverage)
+    assert found.cases[0].draws > 500
+    assert found.cases[0].epsilon_lower > found.cases[0].epsilon_upper
+    assert not found.holds
+
+
+def test_counts_of_two_size_classes_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without X4, a user-day of all classes changes counts that no single case accounts for."""
+    MUTANTS["x4_dropped"].put_in(monkeypatch)
+    found = audit(little_coverage(tmp_path), 1, SURE)
+    assert "a user-day of all classes is of one case" in [f.name for f in found.store if not f.holds]
+
+
+def test_discrete_noise_of_a_small_sigma_is_not_called_broken() -> None:
+    """Sigma 0.7 is far from a continuous Gaussian; what it gives is judged by its own accounting."""
+    spec = plain_spec()
+    small = replace(spec, sigmas=tuple(replace(s, value=0.7) for s in spec.sigmas))
+    allowed = advantage_of(small.sigmas[:1])
+    zero = np.zeros(1, dtype=np.int64)
+    found = lower_advantage(Difference(zero, zero + 1, np.array([0.7])), 30_000, SURE)
+    assert 0.9 * allowed < found <= allowed
+
+
+def test_a_class_without_a_region_is_not_attacked_and_said_so(tmp_path: Path, paper: Spec) -> None:
+    """Where the geography has no large county, the case is named as not attacked, and the others are."""
+    rows = [row for row in LITTLE_REGIONS if row[8] not in ("geoId/06075", "zip/94103", "zip/94104")]
+    coverage = Coverage(paper, load_geography(write_csv(tmp_path / "no_large.csv", rows)))
+    found = audit(coverage, 1, SURE)
+    assert found.without_region == ("large",)
+    assert [case.name for case in found.cases] == ["small", "medium", "state_only"]
+
+
+@pytest.mark.parametrize(("mu", "delta"), [(0.05, 1e-5), (0.5, 1e-5), (1.0, 1e-6), (5.0, 1e-9)])
+def test_epsilon_of_mu_solves_the_closed_form(mu: float, delta: float) -> None:
+    """delta = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)."""
+    epsilon = epsilon_of_mu(mu, delta)
+    back = stats.norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * stats.norm.cdf(-mu / 2 - epsilon / mu)
+    assert back == pytest.approx(delta, rel=1e-6)
+
+
+def test_no_difference_gives_no_epsilon() -> None:
+    """Where the logs cannot be told apart, the bound is 0."""
+    assert epsilon_of_mu(0.0, 1e-5) == 0.0
+    same = np.zeros(1, dtype=np.int64)
+    none = same[:0]
+    assert lower_advantage(Difference(none, none, np.ones(0)), 2_000, 0.999) == 0.0
+
+
+def test_the_command_gives_every_case_as_json(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scripts rely on cases with name, epsilon_lower, epsilon_upper and confidence; exit 0 if nothing was broken."""
+    monkeypatch.setattr(audit, "__defaults__", (None, SURE, lambda text: None))
+    options = ("--spec", other_spec_file(tmp_path), "--geography", other_geography(tmp_path), "--draws", "2000")
+    code, out, _ = run("audit", *options, "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert [case["name"] for case in answer["cases"]] == ["rural", "urban", "province_only"]
+    assert all({"name", "epsilon_lower", "epsilon_upper", "confidence"} <= set(case) for case in answer["cases"])
+    code, out, _ = run("audit", *options)
+    assert code == 0
+    assert "The promise was not broken." in out
+    assert run("audit", "--draws", "0")[0] == 2
+
+
+def test_the_command_exits_with_1_when_something_is_broken(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program without noise is told so, in the exit code and in words."""
+    everywhere(monkeypatch, add_noise, lambda counts, sigmas: counts)
+    options = ("--spec", other_spec_file(tmp_path), "--geography", other_geography(tmp_path), "--draws", "500")
+    code, out, _ = run("audit", *options)
+    assert code == 1
+    assert "BROKEN" in out
+    assert "The promise was broken." in out

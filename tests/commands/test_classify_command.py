@@ -1,0 +1,161 @@
+"""Promises about `search-insights classify`: files keep all they had, bad input is told in one line."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from search_insights.classifier.model import load_classifier
+from tests.classifier.test_training import toy_labels
+from tests.support.other_country import OTHER_SPEC, other_geography
+
+Run = Callable[..., tuple[int, str, str]]
+
+QUERIES = (
+    ("1", "Covid vaccine near me", 'a "b", c'),
+    ("2", "weather", ""),
+    ("3", "", "x"),
+    ("4", "pfizer vaccine side effects", "line\nbreak"),
+    ("5", "covid vaccine", "ü 💉"),
+    ("6", "weather", "again"),
+)
+CATEGORIES = ["A1", "", "", "A2", "A3", ""]
+
+
+def write_queries(path: Path) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("id", "query", "note"), *QUERIES])
+    return path
+
+
+def rows_of(path: Path) -> list[list[str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def labels_file(path: Path) -> Path:
+    texts, labels = toy_labels()
+    ids = ["", "H1", "firewood", "H3"]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("query", "category"), *zip(texts, [ids[i] for i in labels], strict=True)])
+    return path
+
+
+def refused(result: tuple[int, str, str], *words: str) -> None:
+    code, out, err = result
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    for word in words:
+        assert word in err
+
+
+def test_apply_adds_a_column_and_keeps_the_rest(run: Run, tmp_path: Path) -> None:
+    """All columns, all rows and their order are kept; the category is an id of the spec, empty for none."""
+    code, out, _ = run("classify", "apply", write_queries(tmp_path / "in.csv"), "--out", tmp_path / "out.csv")
+    assert code == 0
+    assert "6 queries: 1 A1, 1 A2, 1 A3, 3 none" in out
+    expected = [["id", "query", "note", "category"]]
+    expected += [[*row, category] for row, category in zip(QUERIES, CATEGORIES, strict=True)]
+    assert rows_of(tmp_path / "out.csv") == expected
+
+
+def test_apply_reads_and_writes_parquet(run: Run, tmp_path: Path) -> None:
+    """Parquet columns keep their types; no category is NULL."""
+    query = "SELECT i::INTEGER AS n, CASE i WHEN 1 THEN 'covid vaccine near me' WHEN 2 THEN NULL ELSE 'x' END AS query"
+    duckdb.execute(f"COPY ({query} FROM range(3) r(i)) TO '{tmp_path}/in.parquet' (FORMAT parquet)")
+    assert run("classify", "apply", tmp_path / "in.parquet", "--out", tmp_path / "out.parquet")[0] == 0
+    rows = duckdb.execute(f"SELECT * FROM '{tmp_path}/out.parquet'").fetchall()
+    assert rows == [(0, "x", None), (1, "covid vaccine near me", "A1"), (2, None, None)]
+
+
+def test_what_apply_writes_is_for_its_owner_only(run: Run, tmp_path: Path) -> None:
+    """Queries are private, so the file is."""
+    run("classify", "apply", write_queries(tmp_path / "in.csv"), "--out", tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").stat().st_mode & 0o077 == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"in.csv", "out.csv"}
+
+
+def test_apply_classifies_bytes_that_are_no_text(run: Run, tmp_path: Path) -> None:
+    """NUL and bytes that are not UTF-8 are no reason to stop; the rows around them are named."""
+    (tmp_path / "in.csv").write_bytes(b"query\ncovid vaccine near me\n\xff\xfe\x00 vaccine \x80\nweather\n")
+    assert run("classify", "apply", tmp_path / "in.csv", "--out", tmp_path / "out.csv")[0] == 0
+    categories = [row[-1] for row in rows_of(tmp_path / "out.csv")[1:]]
+    assert len(categories) == 3
+    assert (categories[0], categories[2]) == ("A1", "")
+
+
+def test_apply_refuses_what_it_cannot_use(run: Run, tmp_path: Path) -> None:
+    """No file, no column, another format, a column that is there already: one line, nothing written."""
+    good, out = write_queries(tmp_path / "in.csv"), tmp_path / "out.csv"
+    refused(run("classify", "apply", tmp_path / "none.csv", "--out", out), "none.csv: no such file")
+    (tmp_path / "no.csv").write_text("text\nsecret\n", encoding="utf-8")
+    refused(run("classify", "apply", tmp_path / "no.csv", "--out", out), "no column 'query'")
+    (tmp_path / "two.csv").write_text("query,category\nx,y\n", encoding="utf-8")
+    refused(run("classify", "apply", tmp_path / "two.csv", "--out", out), "has a column 'category' already")
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 junk")
+    refused(run("classify", "apply", tmp_path / "bad.parquet", "--out", out), "cannot be read as Parquet")
+    refused(run("classify", "apply", good, "--out", tmp_path / "out.xlsx"), "expected a name that ends in")
+    refused(run("classify", "apply", good, "--out", tmp_path / "no" / "out.csv"), "cannot be written")
+    refused(run("classify", "apply", good, "--out", out, "--model", good), "not a model")
+    refused(run("classify", "apply", good, "--out", out, "--model", tmp_path / "m"), "cannot be read")
+    refused(run("classify"), "JOB")
+    refused(run("classify", "aply"), "invalid choice")
+    assert not out.exists()
+
+
+def test_evaluate_prints_scores_with_intervals_confusion_and_mistakes(run: Run, tmp_path: Path) -> None:
+    """Precision, recall and F1 of each category, the table of confusions, and where the model is surely wrong."""
+    path = tmp_path / "labels.csv"
+    lines = ["covid vaccine near me,A1", "is the covid vaccine safe,A2", "covid vaccine,other_vaccination", "weather,"]
+    path.write_text("\n".join(["query,category", *lines, "flu shot,A3"]), encoding="utf-8")
+    code, out, _ = run("classify", "evaluate", "--labels", path)
+    assert code == 0
+    for words in ("precision", "recall", "F1", "Macro-F1 over 5 queries", "labelled as \\ named", "flu shot"):
+        assert words in out
+    found = json.loads(run("classify", "evaluate", "--labels", path, "--json")[1])
+    assert found["confusion"] == [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 1]]
+    assert found["mistakes"][0]["query"] == "flu shot"
+    assert found["model"] == load_classifier().fingerprint
+    assert 0 < found["macro_f1"]["low"] <= found["macro_f1"]["value"] <= found["macro_f1"]["high"] <= 1
+
+
+def test_labels_that_contradict_are_refused_without_quoting_them(run: Run, tmp_path: Path) -> None:
+    """Labels may be private: a row is named by its number."""
+    path = tmp_path / "labels.csv"
+    path.write_text("query,category\nsecret,A1\nsecret,A2\n", encoding="utf-8")
+    refused(run("classify", "evaluate", "--labels", path), "row 2", "another category")
+    path.write_text("query,category\nsecret,B7\n", encoding="utf-8")
+    result = run("classify", "evaluate", "--labels", path)
+    refused(result, "row 1", "A1, A2, A3")
+    assert "secret" not in result[2]
+    assert "B7" not in result[2]
+
+
+def test_a_publisher_trains_a_model_of_another_release(run: Run, tmp_path: Path) -> None:
+    """Labels, pool, spec: a model that names the spec's categories, and is refused where it does not belong."""
+    (tmp_path / "spec.toml").write_text(OTHER_SPEC, encoding="utf-8")
+    labels, model, pool = labels_file(tmp_path / "labels.csv"), tmp_path / "heat.model", tmp_path / "pool.parquet"
+    where = ("--spec", tmp_path / "spec.toml", "--geography", other_geography(tmp_path))
+    code, out, _ = run("classify", "pool", "--labels", labels, "--texts", "50", "--out", pool, *where)
+    assert code == 0
+    assert "50 unlabelled queries" in out
+    code, out, _ = run("classify", "train", "--labels", labels, "--pool", pool, "--out", model, *where)
+    assert code == 0
+    assert load_classifier(model).fingerprint[:12] in out
+    found = run(
+        "classify", "evaluate", "--labels", labels, "--model", model, "--spec", tmp_path / "spec.toml", "--json"
+    )
+    assert json.loads(found[1])["macro_f1"]["value"] > 0.95
+    refused(run("classify", "evaluate", "--labels", labels, "--spec", tmp_path / "spec.toml"), "--model FILE")
+    refused(run("classify", "train", "--labels", labels, "--out", model), "row 97", "unknown category")
+
+
+@pytest.mark.parametrize("job", ["apply", "evaluate", "train", "pool"])
+def test_every_job_has_help(run: Run, job: str) -> None:
+    """A user who asks gets the options."""
+    code, out, _ = run("classify", job, "--help")
+    assert code == 0
+    assert "--" in out

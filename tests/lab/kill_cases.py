@@ -1,0 +1,98 @@
+"""The commands that are killed in tests and evidence, each with what stands there before it.
+
+They work in Qazaria, a country small enough for hundreds of runs. A new command that writes is one more `Case`.
+"""
+
+import shutil
+from datetime import date, timedelta
+from pathlib import Path
+
+from tests.lab.kills import Case, run_process
+from tests.support.logs import write_log
+from tests.support.other_country import other_geography, other_spec_file
+
+FIRST = date(2023, 10, 1)  # a Sunday
+WEEKS = tuple(FIRST + timedelta(weeks=i) for i in range(3))
+PLACES = ("qz/s/p01", "qz/s/p03", "qz/m/0211", "qz/s/p11", "qz/s/p12", "qz/s/p09", "qz/c/012", "qz/p/02")
+
+
+def week_query(week: date, rows: int) -> str:
+    """Write the query of a week's log, of so many users with a search each."""
+    places = ", ".join(f"'{place}'" for place in PLACES)
+    return f"""
+        SELECT i AS user_id, TIMESTAMPTZ '{week} 06:00:00+00' + to_days((i % 7)::INTEGER) AS timestamp,
+               [{places}][1 + (i // 7) % {len(PLACES)}] AS region,
+               ['H1', 'H2', 'H3', NULL][1 + (i // 3) % 4] AS category
+        FROM range({rows}) AS r(i)"""
+
+
+def week_log(folder: Path, week: date, rows: int = 20_000) -> Path:
+    """Write the log of a week, with searches enough for values to be published."""
+    return write_log(folder / "log" / f"{week}.parquet", week_query(week, rows))
+
+
+def anonymize_words(*weeks: date) -> tuple[str, ...]:
+    """Give the arguments that anonymize these weeks."""
+    named = [word for week in weeks for word in ("--week", str(week))]
+    return (
+        "anonymize",
+        "log",
+        "--store",
+        "store.db",
+        "--spec",
+        "heating-v2.toml",
+        "--geography",
+        "qazaria.csv",
+        *named,
+    )
+
+
+DASHBOARD = ("dashboard", "dataset", "--out", "site")
+PUBLISH = ("publish", "--store", "store.db", "--out", "dataset")
+
+
+def new_folder(folder: Path, *weeks: date) -> Path:
+    """Set a publisher of Qazaria up with the logs of some weeks."""
+    folder.mkdir()
+    other_spec_file(folder)
+    other_geography(folder)
+    for week in weeks:
+        week_log(folder, week)
+    return folder
+
+
+def cases(home: Path) -> list[Case]:
+    """Prepare what stands there before each command."""
+    nothing = new_folder(home / "nothing", *WEEKS)
+    one = _after(nothing, home / "one", anonymize_words(WEEKS[0]), PUBLISH)
+    backup = ("store", "backup", "--store", "store.db", "--out", "backup.db")
+    three = _after(one, home / "three", backup, anonymize_words(*WEEKS))
+    shown = _after(one, home / "shown", DASHBOARD, anonymize_words(*WEEKS), PUBLISH)
+    files = ("store.db", "store.db.journal")
+    restore = ("store", "restore", "backup.db", "--store", "store.db", "--dataset", "dataset", "--replace")
+    second = ("store", "backup", "--store", "store.db", "--out", "second.db")
+    return [
+        Case("anonymize, first", nothing, anonymize_words(*WEEKS[:2]), makes=files),
+        Case("anonymize, later", one, anonymize_words(*WEEKS), makes=files),
+        Case("publish, first", _without_dataset(three, home / "unpublished"), PUBLISH, makes=("dataset",)),
+        Case("publish, again", three, PUBLISH),
+        Case("store backup", three, second, makes=("second.db",), again=frozenset({0, 2})),
+        Case("dashboard", shown, DASHBOARD, folders=("dataset", "site")),
+        Case("store restore", three, restore, makes=("store.db.old", "store.db.old.wal"), may_lack=WEEKS[1:]),
+    ]
+
+
+def _after(before: Path, folder: Path, *commands: tuple[str, ...]) -> Path:
+    """Run commands in a copy of a folder."""
+    shutil.copytree(before, folder)
+    for words in commands:
+        ended = run_process(words, folder)
+        if ended.code:
+            raise AssertionError(f"{words}: {ended}")
+    return folder
+
+
+def _without_dataset(before: Path, folder: Path) -> Path:
+    shutil.copytree(before, folder)
+    shutil.rmtree(folder / "dataset")
+    return folder

@@ -1,0 +1,300 @@
+"""Killing the program with SIGKILL: at a random moment, or just before any line of the modules that write.
+
+The program runs in processes of its own, forked from a server that has loaded it already, with no hook in the program
+itself: a process that is to die at a line watches its own lines. What is promised of every command is in `check`: after
+the kill the store opens, each week is whole or absent, nothing has a second noise, an older dataset is there as it was;
+and running the command again completes it and leaves nothing behind.
+"""
+
+import hashlib
+import json
+import multiprocessing
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import search_insights
+from search_insights.dp.noise import Counts
+from search_insights.errors import StoreError
+from search_insights.spec.weeks import Week
+from search_insights.store.journal import read_journal
+from search_insights.store.ledger import LedgerEntry
+from search_insights.store.store import Store, open_store
+from search_insights.store.verification import problems
+
+Step = tuple[str, int, int]  # module, line, how often it was reached
+
+# The modules that change a file; a process that is to die at a step dies before one of their lines.
+WRITERS = (
+    "anonymization.py",
+    "dataset/publication.py",
+    "dataset/tables.py",
+    "site/data_files.py",
+    "site/site.py",
+    "store/backup.py",
+    "store/journal.py",
+    "store/store.py",
+    "support/replace_folder.py",
+    "support/working_folder.py",
+    "trends/release.py",
+)
+_PACKAGE = Path(search_insights.__file__).parent
+
+_context = multiprocessing.get_context("forkserver")
+_context.set_forkserver_preload(["tests.lab.preloaded"])
+
+
+# The processes
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a process ended, and what it printed."""
+
+    code: int
+    text: str
+
+    @property
+    def killed(self) -> bool:
+        """Whether SIGKILL ended it."""
+        return self.code == -signal.SIGKILL
+
+
+def run_process(
+    arguments: Sequence[str | Path],
+    folder: Path,
+    *,
+    at: Step | None = None,
+    after: float | None = None,
+    send: int = signal.SIGKILL,
+    steps: Path | None = None,
+    setup: Callable[[], object] | None = None,
+) -> Ended:
+    """Run the program in a folder; kill it at a step, or send a signal after so many seconds.
+
+    `steps` is a file to list the steps in; `setup` is called in the process first.
+    """
+    output = folder / f"output-{uuid.uuid4().hex}.txt"
+    process = start_process(arguments, folder, output=output, at=at, steps=steps, setup=setup)
+    if after is not None:
+        process.join(after)
+        if process.is_alive() and process.pid:
+            os.kill(process.pid, send)
+    process.join(120)
+    code = process.exitcode
+    process.close()
+    text = output.read_text(errors="replace") if output.exists() else ""
+    output.unlink(missing_ok=True)
+    return Ended(-99 if code is None else code, text)
+
+
+def start_process(
+    arguments: Sequence[str | Path],
+    folder: Path,
+    *,
+    output: Path | None = None,
+    at: Step | None = None,
+    steps: Path | None = None,
+    setup: Callable[[], object] | None = None,
+) -> BaseProcess:
+    """Start the program in a folder, and leave it to the caller."""
+    words = [str(argument) for argument in arguments]
+    process = _context.Process(target=_run, args=(words, folder, output or Path(os.devnull), at, steps, setup))
+    process.start()
+    return process
+
+
+def _run(
+    arguments: list[str],
+    folder: Path,
+    output: Path,
+    at: Step | None,
+    steps: Path | None,
+    setup: Callable[[], object] | None,
+) -> None:
+    """Be the program, in a forked process."""
+    from search_insights.commands.cli import _end, main
+
+    descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    for stream in (1, 2):
+        os.dup2(descriptor, stream)
+    os.chdir(folder)
+    (folder / "tmp").mkdir(exist_ok=True)
+    tempfile.tempdir = str(folder / "tmp")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _end)  # as the installed program takes them
+    if setup:
+        setup()
+    if at or steps:
+        sys.settrace(_Watch(at, steps).enter)
+    code = main(arguments)
+    sys.settrace(None)
+    sys.stdout.flush()
+    os._exit(code)
+
+
+def die_after_commit() -> None:
+    """Have the process die when a week is committed and its file not yet closed."""
+    commit = Store.commit_week
+
+    def last_commit(store: Store, week: Week, noisy: Counts, entry: LedgerEntry) -> None:
+        commit(store, week, noisy, entry)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    Store.commit_week = last_commit  # type: ignore[method-assign, assignment]
+
+
+def _module(frame: FrameType) -> str:
+    """Name the module that a frame is in by its file, seen from the package; empty if it is of another package."""
+    path = Path(frame.f_code.co_filename)
+    return path.relative_to(_PACKAGE).as_posix() if path.is_relative_to(_PACKAGE) else ""
+
+
+class _Watch:
+    """Counts the lines of the writing modules as they are reached, and dies at one of them."""
+
+    def __init__(self, at: Step | None, steps: Path | None) -> None:
+        self._at, self._steps = at, steps
+        self._reached: Counter[tuple[str, int]] = Counter()
+
+    def enter(self, frame: FrameType, event: str, argument: Any) -> Any:
+        return self._line if _module(frame) in WRITERS else None
+
+    def _line(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "line":
+            where = _module(frame), frame.f_lineno
+            self._reached[where] += 1
+            step = (*where, self._reached[where])
+            if self._steps:
+                with self._steps.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(step) + "\n")
+            if step == self._at:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return self._line
+
+
+# The commands
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command to be killed: what stands there before it, and which files it is to leave."""
+
+    name: str
+    before: Path
+    arguments: tuple[str, ...]
+    makes: tuple[str, ...] = ()
+    again: frozenset[int] = frozenset({0})
+    may_lack: tuple[date, ...] = ()
+    folders: tuple[str, ...] = ("dataset",)
+
+
+@dataclass
+class Tally:
+    """How often a command was killed, and how often it ended before that."""
+
+    killed: int = 0
+    ended: int = 0
+
+
+def steps_of(case: Case, most: int = 2) -> list[Step]:
+    """List the steps of an undisturbed run, each line at most so often, in the order in which they are reached."""
+    with copy_of(case) as folder:
+        listed = folder / "steps.jsonl"
+        ended = run_process(case.arguments, folder, steps=listed)
+        if ended.code:
+            raise AssertionError(f"{case.name}: {ended}")
+        steps = [tuple(json.loads(line)) for line in listed.read_text().splitlines()]
+    return [(name, line, times) for name, line, times in steps if times <= most]
+
+
+def seconds_of(case: Case) -> float:
+    """Measure an undisturbed run, so that random moments lie within it."""
+    with copy_of(case) as folder:
+        begin = time.monotonic()
+        run_process(case.arguments, folder)
+        return time.monotonic() - begin
+
+
+@contextmanager
+def copy_of(case: Case) -> Iterator[Path]:
+    """Give a copy of what stands there before the command."""
+    with tempfile.TemporaryDirectory(prefix="kill-") as parent:
+        folder = Path(parent) / "work"
+        shutil.copytree(case.before, folder)
+        yield folder
+
+
+def check(case: Case, tally: Tally, *, at: Step | None = None, after: float | None = None) -> None:
+    """Kill a command once, and see that every promise holds; then run it again, undisturbed."""
+    with copy_of(case) as folder:
+        names = {path.name for path in folder.iterdir()}
+        before = {name: digest(folder / name) for name in case.folders}
+        killed = run_process(case.arguments, folder, at=at, after=after)
+        tally.killed += killed.killed
+        tally.ended += not killed.killed
+        if not (killed.killed or killed.code in case.again):
+            raise AssertionError(f"{case.name} {at}: {killed}")
+        left = {name: digest(folder / name) for name in case.folders}
+        noise: dict[str, str] = {}
+        _require_sound(case, folder, noise)
+        again = run_process(case.arguments, folder)
+        if again.code not in case.again:
+            raise AssertionError(f"{case.name} {at} {after}: running again: {again}")
+        _require_sound(case, folder, noise)
+        for name in case.folders:
+            if left[name] not in (before[name], digest(folder / name)):
+                raise AssertionError(f"{case.name} {at}: {name} was half replaced")
+        found = {path.name for path in folder.iterdir()}
+        if not found <= names | set(case.makes) | {"tmp"} or list((folder / "tmp").iterdir()):
+            raise AssertionError(f"{case.name} {at}: leaves {found - names}")
+
+
+def _require_sound(case: Case, folder: Path, noise: dict[str, str]) -> None:
+    """The store opens and is whole, or is not there; what it, the journal and the dataset say is the same noise."""
+    store = folder / "store.db"
+    seen = [(str(w), c) for w, c in read_journal(store).items()]
+    try:
+        with open_store(store) as opened:
+            wrong = [line for line in problems(opened) if not any(str(week) in line for week in case.may_lack)]
+            if wrong:
+                raise AssertionError(f"{case.name}: {wrong}")
+            seen += [(str(entry.week), entry.checksum) for entry in opened.entries()]
+    except StoreError as error:
+        if "no such store" not in str(error) and "store is empty" not in str(error):
+            raise
+    for statement in folder.glob("*/privacy.json"):
+        seen += [(row["week"], row["checksum"]) for row in json.loads(statement.read_text())["ledger"]]
+    for week, checksum in seen:
+        if noise.setdefault(week, checksum) != checksum:
+            raise AssertionError(f"{case.name}: week {week} has two noises")
+
+
+def digest(folder: Path) -> str:
+    """Sum up all files below a folder; empty if there is none."""
+    if not folder.is_dir():
+        return ""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    parts = [f"{path.relative_to(folder)} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def random_moments(case: Case, count: int, seed: int) -> list[float]:
+    """Draw moments within a run, and a little after its end."""
+    draw = random.Random(seed)
+    longest = 1.1 * seconds_of(case)
+    return [draw.uniform(0, longest) for _ in range(count)]

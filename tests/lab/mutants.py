@@ -1,0 +1,225 @@
+"""Broken variants of the program, each with one rule of privacy left out, and the tests that must catch it.
+
+`tests/test_mutants.py` runs those tests against each variant and requires that they fail; docs/privacy.md lists them.
+A variant is put in place in a process of its own, named by the environment variable SEARCH_INSIGHTS_MUTANT.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from search_insights.dp import noise
+from search_insights.dp.noise import Counts, Sigmas
+from search_insights.private import bounding
+from search_insights.private.counting import WeekCounts, add_contributions, count_week
+from search_insights.private.duckdb_engine import DuckDbEngine
+from search_insights.private.engine import Contributions
+from search_insights.spec.spec import WEEKDAYS, Spec
+from search_insights.spec.spec_file import load_spec
+from search_insights.spec.weeks import Week
+from search_insights.store.store import Store
+from search_insights.trends import derive
+from tests.support.other_country import other_spec, plain_spec
+
+Patch = pytest.MonkeyPatch
+VARIABLE = "SEARCH_INSIGHTS_MUTANT"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A way to break the program, in words and in deed, and what catches it."""
+
+    words: str
+    put_in: Callable[[Patch], None]
+    caught_by: tuple[str, ...]
+
+
+def everywhere(monkeypatch: Patch, function: Callable[..., Any], instead: Callable[..., Any]) -> None:
+    """Replace a function in every module that has taken it by name: of the program, and of tests that call it."""
+    name = function.__name__
+    callers = ("search_insights", "tests.support.bounded", "tests.dp.test_noise")
+    for module in [module for path, module in sys.modules.items() if path.startswith(callers)]:
+        if getattr(module, name, None) is function:
+            monkeypatch.setattr(module, name, instead)
+
+
+def _sql(monkeypatch: Patch, rule: str, instead: str) -> None:
+    """Change a rule in sql/bounding.sql."""
+    statements = bounding.bounding_statements()
+    if not any(rule in statement for statement in statements):
+        raise ValueError(f"sql/bounding.sql no longer says {rule!r}")
+    changed = [statement.replace(rule, instead) for statement in statements]
+    everywhere(monkeypatch, bounding.bounding_statements, lambda: changed)
+
+
+def _x4_dropped(monkeypatch: Patch) -> None:
+    _sql(
+        monkeypatch,
+        "min(t.lot) FILTER (WHERE t.class = c.class) AS classed_lot",
+        "min(t.lot) FILTER (WHERE t.class > 0) AS classed_lot",
+    )
+
+
+def _x1_dropped(monkeypatch: Patch) -> None:
+    _sql(monkeypatch, "FROM events\nGROUP BY user_id\n", "FROM events\nGROUP BY user_id, lot\n")
+
+
+def _x3_dropped(monkeypatch: Patch) -> None:
+    def groups(spec: Spec) -> tuple[tuple[str, str | None], ...]:
+        classed = spec.classed_levels
+        return tuple(
+            (level, c) for level in spec.level_names for c in (spec.class_names if level in classed else (None,))
+        )
+
+    def sigma(spec: Spec, level: str, size_class: str | None, category: str) -> float:
+        here = [s.value for s in spec.sigmas if s.level == level and s.category == category]
+        exact = [s.value for s in spec.sigmas if (s.level, s.size_class, s.category) == (level, size_class, category)]
+        return (exact or here)[0]
+
+    monkeypatch.setattr(Spec, "_check_sigmas", lambda spec: None)
+    monkeypatch.setattr(Spec, "reported_groups", property(groups))
+    monkeypatch.setattr(Spec, "sigma", sigma)
+
+
+def _x1_per_week(monkeypatch: Patch) -> None:
+    bound = DuckDbEngine.bound
+
+    def whole_week(engine: DuckDbEngine, day: Any, begin: Any, end: Any) -> Contributions:
+        week = Week(day, engine.spec.time_zone)
+        found = bound(
+            engine,
+            day,
+            *((begin, week.end) if WEEKDAYS[day.weekday()] == engine.spec.first_day_of_week else (begin, begin)),
+        )
+        return replace(found, events=max(1, found.events))
+
+    monkeypatch.setattr(DuckDbEngine, "bound", whole_week)
+
+
+def _noise(instead: Callable[[Counts, Sigmas], Counts]) -> Callable[[Patch], None]:
+    return lambda monkeypatch: everywhere(monkeypatch, noise.add_noise, instead)
+
+
+_add_noise = noise.add_noise
+
+
+# The sigmas of the coarsest level of every release that the tests speak of.
+_COARSEST = [
+    s.value for spec in (load_spec(), plain_spec(), other_spec()) for s in spec.sigmas if s.level == spec.level_names[0]
+]
+
+
+def _floats(counts: Counts, sigmas: Sigmas) -> Counts:
+    noisy: Counts = counts + np.random.default_rng().normal(0, sigmas)  # type: ignore[assignment]
+    return noisy
+
+
+def _seeded(counts: Counts, sigmas: Sigmas) -> Counts:
+    return counts + np.rint(np.random.default_rng(1).normal(0, sigmas)).astype(np.int64)
+
+
+def _renoised(monkeypatch: Patch) -> None:
+    commit = Store.commit_week
+
+    def commit_again(store: Store, week: Week, noisy: Counts, entry: Any) -> None:
+        for table in ("counts", "ledger"):
+            store.connection.execute(f"DELETE FROM {table} WHERE week = ?", [week.first_day])
+        commit(store, week, noisy, entry)
+
+    monkeypatch.setattr(Store, "holds", lambda store, week: False)
+    monkeypatch.setattr(Store, "_overlaps", lambda store, week: False)
+    monkeypatch.setattr(Store, "commit_week", commit_again)
+
+
+def _twice(monkeypatch: Patch) -> None:
+    def add(counts: Counts, cells: Any, names: Any, found: Contributions) -> None:
+        add_contributions(counts, cells, names, replace(found, user_days=2 * found.user_days))
+
+    everywhere(monkeypatch, add_contributions, add)
+
+
+def _total_of_raw_counts(monkeypatch: Patch) -> None:
+    """The exact counts are kept, and the total is noised from them instead of being summed from noisy states."""
+    raw: list[Counts] = []
+
+    def count_and_keep(*arguments: Any) -> WeekCounts:
+        found = count_week(*arguments)
+        raw.append(found.counts)
+        return found
+
+    with_total = derive.with_total
+
+    def from_raw(spec: Spec, regions: Any, counts: Any, variances: Any) -> Any:
+        sums, summed = with_total(spec, regions, counts, variances)
+        exact = with_total(spec, regions, raw[-1].reshape(counts[:1].shape), variances)[0][0, 0]
+        sums[-1, 0] = _add_noise(exact.astype(np.int64), np.sqrt(summed[0]))
+        return sums, summed
+
+    everywhere(monkeypatch, count_week, count_and_keep)
+    everywhere(monkeypatch, derive.with_total, from_raw)
+
+
+def _one_small_sigma(counts: Counts, sigmas: Sigmas) -> Counts:
+    return _add_noise(counts, np.where(sigmas == 3.21, 0.9, 1.0) * sigmas)
+
+
+def _clipped(counts: Counts, sigmas: Sigmas) -> Counts:
+    reach = np.floor(3.5 * sigmas).astype(np.int64)
+    return np.clip(_add_noise(counts, sigmas), counts - reach, counts + reach)
+
+
+_AUDIT = "tests/audit/test_audit.py::test_the_promise_is_not_broken_and_nearly_reached"
+_BOUNDS = "tests/private/test_bounding.py::test_a_user_everywhere_at_once_counts_like_anyone[duckdb]"
+_SIGMAS = "tests/dp/test_noise.py::test_each_kind_of_cell_gets_the_sigma_of_the_spec"
+
+MUTANTS = {
+    "x1_dropped": Mutant("X1 dropped: a user-day counts for each of its searches", _x1_dropped, (_BOUNDS, _AUDIT)),
+    "x1_per_week": Mutant("X1 applied per week instead of per day", _x1_per_week, (_AUDIT,)),
+    "x3_dropped": Mutant(
+        "X3 dropped: postal codes of small counties are counted",
+        _x3_dropped,
+        ("tests/spec/test_coverage.py::test_x3_postal_codes_of_small_counties_are_not_reported",),
+    ),
+    "x4_dropped": Mutant("X4 dropped: counts of several size classes", _x4_dropped, (_BOUNDS,)),
+    "sensitivity_2": Mutant("sensitivity 2: a user-day counts twice", _twice, (_BOUNDS, _AUDIT)),
+    "small_sigma": Mutant(
+        "a sigma 10 % too small, that of topics in small counties", _noise(_one_small_sigma), (_SIGMAS,)
+    ),
+    "clipped_noise": Mutant(
+        "noise without tails, clipped at 3.5 sigma",
+        _noise(_clipped),
+        ("tests/dp/test_noise.py::test_the_tails_are_as_heavy_as_they_should_be",),
+    ),
+    "level_without_noise": Mutant(
+        "one level without noise",
+        _noise(lambda counts, sigmas: np.where(np.isin(sigmas, _COARSEST), counts, _add_noise(counts, sigmas))),
+        (_AUDIT,),
+    ),
+    "noise_on_non_empty": Mutant(
+        "noise only on non-empty cells",
+        _noise(lambda counts, sigmas: np.where(counts == 0, 0, _add_noise(counts, sigmas))),
+        (_AUDIT,),
+    ),
+    "seeded": Mutant(
+        "a seeded generator", _noise(_seeded), ("tests/dp/test_noise.py::test_no_two_draws_are_alike", _AUDIT)
+    ),
+    "float_noise": Mutant(
+        "floating-point noise",
+        _noise(_floats),
+        ("tests/dp/test_noise.py::test_noise_is_whole_numbers_added_to_the_count",),
+    ),
+    "renoised_week": Mutant(
+        "a week that is run again gets new noise",
+        _renoised,
+        ("tests/commands/test_anonymize_command.py::test_only_the_new_week_is_noised", _AUDIT),
+    ),
+    "raw_total": Mutant(
+        "the country noised from raw counts instead of summed from noisy states",
+        _total_of_raw_counts,
+        ("tests/test_noninterference.py::test_the_dataset_depends_on_the_log_through_noisy_counts_only",),
+    ),
+}

@@ -1,0 +1,128 @@
+"""Spark counts what DuckDB counts, whatever happens to its tasks."""
+
+import os
+import signal
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from search_insights.dp.noise import Counts
+from search_insights.private.counting import add_contributions
+from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.engine import Engine
+from search_insights.private.log import LogSource
+from search_insights.private.region_names import region_names
+from search_insights.simulation.simulation import simulate
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
+from tests.support.bounded import Event, bench
+from tests.support.logs import PACIFIC, WEEK, counts_of, on_spark, searches, write_log
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql import SparkSession
+
+
+def counted(engine: Engine, coverage: Coverage, day: date) -> Counts:
+    """Count a day's cells exactly."""
+    return counts_of(coverage, engine.bound(day, *WEEK.day_bounds(day)))
+
+
+@pytest.fixture(scope="module")
+def simulated(us_coverage: Coverage, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A week of the simulated United States, in which people search in several places."""
+    folder = tmp_path_factory.mktemp("simulated") / "log"
+    simulate(folder, us_coverage, WEEK.first_day, 1, 30_000, seed=7)
+    return folder
+
+
+def one_place(log: Path, folder: Path) -> Path:
+    """Keep of each user's day the searches in one place: then nothing is left to choice."""
+    query = f"""
+        SELECT * FROM '{log}/*.parquet'
+        QUALIFY region = first_value(region) OVER (
+            PARTITION BY user_id, (timestamp AT TIME ZONE '{PACIFIC.key}')::DATE ORDER BY hash(region))"""
+    return write_log(folder / "one-place.parquet", query)
+
+
+def test_engines_agree_where_nothing_is_left_to_choice(
+    session: "SparkSession", us_coverage: Coverage, simulated: Path, tmp_path: Path
+) -> None:
+    """A log in which nobody searches in two places of a day has the same counts on both engines, cell by cell."""
+    log = one_place(simulated, tmp_path)
+    session.conf.set("spark.sql.adaptive.enabled", "true")  # as it is but in tests
+    by_spark = on_spark(session, us_coverage, log)
+    with open_duckdb_engine(LogSource((str(log),)), us_coverage.spec, region_names(us_coverage)) as by_duckdb:
+        for day in WEEK.days[:2]:
+            counts = counted(by_spark, us_coverage, day)
+            assert counts.sum() > 3000
+            np.testing.assert_array_equal(counts, counted(by_duckdb, us_coverage, day))
+
+
+def test_engines_keep_the_same_number_of_user_days(
+    session: "SparkSession", us_coverage: Coverage, simulated: Path
+) -> None:
+    """Whatever is left to choice, each day and category has the same total at state level.
+
+    The choices themselves differ, because the engines hash differently.
+    """
+    cells = CellList(us_coverage)
+    states = np.array([cell.region.level == "state" for cell in cells.cells])
+    categories = np.array([cell.category for cell in cells.cells])
+    by_spark = on_spark(session, us_coverage, simulated)
+    with open_duckdb_engine(LogSource((str(simulated),)), us_coverage.spec, region_names(us_coverage)) as by_duckdb:
+        for day in WEEK.days[:2]:
+            one, other = counted(by_spark, us_coverage, day), counted(by_duckdb, us_coverage, day)
+            for category in set(categories):
+                chosen = states & (categories == category)
+                assert one[chosen].sum() == other[chosen].sum() > 0
+            assert (one != other).any()
+
+
+def test_queries_are_named_on_the_cluster_as_on_one_machine(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path
+) -> None:
+    """A log with queries and no categories is classified where it lies, by the same model, with the same counts."""
+    texts = "['covid vaccine near me', 'covid vaccine side effects', 'weather', NULL, 'covid vaccine'][(i % 5) + 1]"
+    log = write_log(tmp_path / "log.parquet", searches(category="", more=f"{texts} AS query"))
+    by_spark = on_spark(session, coverage, log)
+    with open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)) as by_duckdb:
+        assert by_spark.classifier == by_duckdb.classifier != ""
+        for day in WEEK.days[:2]:
+            counts = counted(by_spark, coverage, day)
+            np.testing.assert_array_equal(counts, counted(by_duckdb, coverage, day))
+        categories = np.array([cell.category for cell in CellList(coverage).cells])
+        assert {category for category in categories if counts[categories == category].any()} == {"A0", "A1", "A2", "A3"}
+
+
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+def test_a_killed_task_changes_nothing(session: "SparkSession", us_coverage: Coverage, tmp_path: Path) -> None:
+    """A worker that is killed when it has read half of its rows is replaced; choices and counts stay as they were."""
+    places = ["94103", "95023", "geoId/06017", "US-NM"]
+    events = [
+        Event(user, i, places[(user + i) % 4], ("A1", None, "A2")[i % 3]) for user in range(200) for i in range(5)
+    ]
+    killed = tmp_path / "killed"
+
+    def die_once(batches: "Iterator[pyarrow.RecordBatch]") -> "Iterator[pyarrow.RecordBatch]":
+        for batch in batches:
+            yield batch.slice(0, batch.num_rows // 2)
+            if not killed.exists():
+                killed.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield batch.slice(batch.num_rows // 2)
+
+    with bench(us_coverage, session) as table:
+        undisturbed = table.count(events)
+        log = session.table("log").repartition(2)
+        log.mapInArrow(die_once, log.schema).createOrReplaceTempView("log")
+        found = table.table.engine.bound(WEEK.days[1], *WEEK.day_bounds(WEEK.days[1]))
+        counts = table.cells.zeros()
+        add_contributions(counts, table.cells, table.names, found)
+    assert killed.exists()
+    assert found.events == len(events)
+    np.testing.assert_array_equal(counts, undisturbed)

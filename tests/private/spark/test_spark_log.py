@@ -1,0 +1,342 @@
+"""Spark reads the logs that DuckDB reads, and refuses what it refuses, in the same words."""
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from search_insights.errors import LogError
+from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.log import LogSource
+from search_insights.private.log_files import find_files
+from search_insights.private.region_names import region_names
+from search_insights.private.spark.session import Cluster, open_session
+from search_insights.spec.coverage import Coverage
+from tests.support.logs import MONDAY, ROWS, WEEK, on_spark, searches, write_log
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SECRET = "hushhush"  # stands for anything private
+
+
+def test_a_table_of_the_catalog_is_a_log(session: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
+    """It may hold years: its other weeks are no rows left out, only rows without a time are."""
+    query = searches(timestamp=f"CASE WHEN i > 4 THEN TIMESTAMPTZ '{MONDAY} 20:00:00+00' + to_days(i::INTEGER) END")
+    session.read.parquet(str(write_log(tmp_path / "log.parquet", query))).write.saveAsTable("searches")
+    try:
+        engine = on_spark(session, coverage, "table:searches")
+        found = engine.bound(WEEK.days[5], *WEEK.day_bounds(WEEK.days[5]))
+        left = engine.left_out(WEEK.begin, WEEK.end, (WEEK.begin, WEEK.end), 2)
+    finally:
+        session.sql("DROP TABLE searches")
+    assert found.events == 1
+    assert (left.rows, left.outside) == (2 + 5, 5)
+
+
+def test_globs_and_folders_by_category_are_read(session: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
+    """A column that is spelt in the folders' names is a column; the name for nothing means nothing."""
+    for word in ("A1", None):
+        folder = tmp_path / f"category={word or '__HIVE_DEFAULT_PARTITION__'}"
+        for part in range(2):
+            write_log(folder / f"part {part}.parquet", searches(user_id=f"i + 1000 * {part}", category=""))
+    engine = on_spark(session, coverage, tmp_path)
+    rows = session.sql("SELECT category, count(*) FROM log GROUP BY category ORDER BY category").collect()
+    assert [tuple(row) for row in rows] == [(None, 280), ("A1", 280)]
+    assert len(engine.log.files) == 4
+    for part in range(3):
+        write_log(tmp_path / "globs" / f"part {part}.parquet")
+    assert len(on_spark(session, coverage, f"{tmp_path}/globs/part [01]*").log.files) == 2
+
+
+def users_of(session: "SparkSession") -> list[int]:
+    """List whose searches the session's log has."""
+    return sorted(user for (user,) in session.sql("SELECT user_id FROM log").collect())
+
+
+def test_files_in_folders_below_are_read(session: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
+    """As on DuckDB: however deep they lie, and each once, also where one of the patterns holds another."""
+    log = tmp_path / "log"
+    for number, name in enumerate(("a.parquet", "late/b c.parquet", "2021/03/50%.parquet")):
+        write_log(log / name, searches(user_id=f"{number}", rows=2))
+    whose = [0, 0, 1, 1, 2, 2]
+    for patterns in ((log,), (log, log / "late"), (log / "a.parquet", log), (f"{log}/*",)):
+        engine = on_spark(session, coverage, *patterns)
+        assert users_of(session) == whose
+        assert engine.log.files == find_files([str(pattern) for pattern in patterns])
+    on_spark(session, coverage, log / "2021")
+    assert users_of(session) == [2, 2]
+    write_log(log / "_temporary" / "d.parquet")  # what an unfinished job leaves; Spark hides it
+    on_spark(session, coverage, log)
+    assert users_of(session) == whose
+
+
+def test_no_file_is_passed_over_where_folders_name_columns(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path
+) -> None:
+    """Below such folders Spark reads some files and not others: then the log is refused, and a file is named."""
+    write_log(tmp_path / "category=A1" / "a.parquet")
+    write_log(tmp_path / "category=A1" / "late" / "b.parquet")
+    with pytest.raises(LogError, match=r"category=A1/late/b\.parquet: lies in a folder that Spark does not read"):
+        on_spark(session, coverage, f"{tmp_path}/category=*")
+    write_log(tmp_path / "late" / "c.parquet")
+    with pytest.raises(LogError, match="folders named key=value beside others"):
+        on_spark(session, coverage, tmp_path)
+
+
+# A log that changes
+
+
+def rewrite(folder: Path) -> None:
+    """Write a file anew."""
+    write_log(folder / "a.parquet", searches(rows=200))
+
+
+def remove(folder: Path) -> None:
+    """Remove a file."""
+    (folder / "a.parquet").unlink()
+
+
+def add(folder: Path) -> None:
+    """Add a file below."""
+    write_log(folder / "late" / "a.parquet")
+
+
+CHANGES = [
+    (rewrite, "/a.parquet: changed while it was read; nothing was spent"),
+    (remove, "/a.parquet: vanished while the log was read; nothing was spent"),
+    (add, "/late/a.parquet: came while the log was read; nothing was spent"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), CHANGES)
+def test_a_log_that_changes_is_refused_by_both_engines(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path, change: Callable[[Path], None], words: str
+) -> None:
+    """A week is noised once, so its log must be final: a file that grows, goes or comes is told in the same words."""
+    span = (WEEK.begin, WEEK.end)
+    for name in ("a", "b"):
+        write_log(tmp_path / f"{name}.parquet")
+    by_spark = on_spark(session, coverage, tmp_path)
+    with open_duckdb_engine(LogSource((str(tmp_path),)), coverage.spec, region_names(coverage)) as by_duckdb:
+        for engine in (by_spark, by_duckdb):
+            assert engine.left_out(*span, span, 2 * ROWS).total == 0
+        change(tmp_path)
+        for engine in (by_spark, by_duckdb):
+            with pytest.raises(LogError, match=re.escape(f"{tmp_path}{words}")):
+                engine.left_out(*span, span, 2 * ROWS)
+
+
+def test_a_log_that_is_gone_is_told_as_duckdb_tells_it(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path
+) -> None:
+    """Whether it was a file or a folder: it was there before."""
+    span = (WEEK.begin, WEEK.end)
+    log = write_log(tmp_path / "a.parquet")
+    engines = [on_spark(session, coverage, pattern) for pattern in (log, tmp_path)]
+    log.unlink()
+    for engine in engines:
+        with pytest.raises(LogError, match=r"a\.parquet: vanished while the log was read; nothing was spent"):
+            engine.left_out(*span, span, ROWS)
+
+
+def test_a_remote_spark_looks_after_the_files_as_well(
+    spark: "SparkSession", coverage: Coverage, tmp_path: Path
+) -> None:
+    """Over Spark Connect: files below are read, a broken one is named, and so is one that changes."""
+    span = (WEEK.begin, WEEK.end)
+    write_log(tmp_path / "log" / "a.parquet")
+    write_log(tmp_path / "log" / "late" / "b.parquet")
+    port = spark.conf.get("spark.connect.grpc.binding.port")
+    with open_session(Cluster(remote=f"sc://localhost:{port}")) as session:
+        engine = on_spark(session, coverage, tmp_path / "log")
+        assert engine.left_out(*span, span, 2 * ROWS).rows == 2 * ROWS
+        spoil(tmp_path / "log" / "a.parquet")
+        with pytest.raises(LogError, match=r"log/a\.parquet: cannot be read as parquet"):
+            engine.bound(WEEK.first_day, *WEEK.day_bounds(WEEK.first_day))
+        with pytest.raises(LogError, match=r"log/a\.parquet: changed while it was read"):
+            engine.left_out(*span, span, 2 * ROWS)
+
+
+# Files that break while they are read
+
+
+def spoil(file: Path) -> None:
+    """Overwrite the values of a file, and leave its length and what stands at its end."""
+    whole = file.read_bytes()
+    begin = whole.index(b"94103")  # in the middle of its values
+    file.write_bytes(whole[:4] + b"\xff" * begin + whole[begin + 4 :])
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        (spoil, "b c.parquet: cannot be read as parquet; is the file whole?"),
+        (Path.unlink, "b c.parquet: vanished while the log was read; nothing was spent"),
+    ],
+)
+def test_a_file_that_breaks_is_named(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path, harm: Callable[[Path], None], words: str
+) -> None:
+    """Not the one before it, although this has a column that Spark cannot hash."""
+    write_log(tmp_path / "a.parquet", searches(more="MAP {'a': i} AS more"))
+    broken = write_log(tmp_path / "b c.parquet", searches(more="MAP {'a': i} AS more"))
+    engine = on_spark(session, coverage, tmp_path)
+    harm(broken)
+    with pytest.raises(LogError) as refused:
+        engine.bound(WEEK.first_day, *WEEK.day_bounds(WEEK.first_day))
+    assert str(refused.value) == f"{tmp_path}/{words}"
+
+
+def test_a_file_without_a_byte_is_refused(session: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
+    """Spark passes over it; it may be a day's log that was not written."""
+    write_log(tmp_path / "a.parquet")
+    (tmp_path / "b.parquet").touch()
+    for log in (tmp_path, tmp_path / "b.parquet"):
+        with pytest.raises(LogError, match=r"b\.parquet: cannot be read as parquet"):
+            on_spark(session, coverage, log)
+
+
+def test_workers_without_this_program_are_told_so(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Queries are classified on the workers, which need it as well; no file is blamed."""
+    (tmp_path / "search_insights.py").write_text(
+        """raise ModuleNotFoundError("No module named 'search_insights'", name="search_insights")"""
+    )
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}:$PYTHONPATH" exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    monkeypatch.setattr(session.sparkContext, "pythonExec", str(python))
+    log = write_log(tmp_path / "log.parquet", searches(category="", more="'covid vaccine' AS query"))
+    engine = on_spark(session, coverage, log)
+    with pytest.raises(LogError, match="search-insights is not installed there"):
+        engine.bound(WEEK.first_day, *WEEK.day_bounds(WEEK.first_day))
+
+
+# Columns and types
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        searches(user_id=""),
+        searches(timestamp=""),
+        searches(category=""),
+        searches(user_id="i::DOUBLE"),
+        searches(region="94103"),
+        searches(timestamp=f"DATE '{MONDAY}'"),
+    ],
+    ids=["no user", "no time", "no category", "user", "region", "time"],
+)
+def test_spark_refuses_in_the_same_words(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path, query: str
+) -> None:
+    """A missing column or one of the wrong type is told as DuckDB tells it, but for the names of types."""
+    log = write_log(tmp_path / "log.parquet", query)
+    with pytest.raises(LogError) as by_spark:
+        on_spark(session, coverage, log)
+    with (
+        pytest.raises(LogError) as by_duckdb,
+        open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)),
+    ):
+        pass
+    told = str(by_duckdb.value).replace("INTEGER", "INT")
+    assert str(by_spark.value) == told
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("nothing.parquet", "nothing.parquet: no such file"),
+        ("*.pq", "pq: no such file"),
+        ("empty", "empty: a folder without log files"),
+        ("log.csv", "log.csv: on Spark a log is Parquet files or a table; use --engine duckdb"),
+        ("text.parquet", "text.parquet"),
+        ("table:nowhere", "table:nowhere: no such table in Spark's catalog"),
+    ],
+)
+def test_what_is_no_log_on_spark_is_refused(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path, name: str, words: str
+) -> None:
+    """The line repeats what was given and says what may be."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "text.parquet").write_text(SECRET)
+    with pytest.raises(LogError) as refused:
+        on_spark(session, coverage, name if name.startswith("table:") else tmp_path / name)
+    assert words in str(refused.value)
+    assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "query"),
+    [
+        ("user_id", "VARCHAR", searches(user_id="i::VARCHAR")),
+        ("timestamp", "VARCHAR", searches(timestamp=f"'{MONDAY}'")),
+        ("region", "BIGINT", searches(region="i")),
+        ("category", "BIGINT", searches(category="i")),
+    ],
+)
+def test_a_column_of_two_types_is_refused_by_both_engines(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path, column: str, kind: str, query: str
+) -> None:
+    """The region 6075 would pass for 06075 on one engine, and fail late on the other: the second file is named."""
+    write_log(tmp_path / "a.parquet")
+    write_log(tmp_path / "b.parquet", query)
+    with pytest.raises(LogError) as by_spark:
+        on_spark(session, coverage, tmp_path)
+    with (
+        pytest.raises(LogError) as by_duckdb,
+        open_duckdb_engine(LogSource((str(tmp_path),)), coverage.spec, region_names(coverage)),
+    ):
+        pass
+    assert f"b.parquet: column {column!r}: its type is {kind}, in other files" in str(by_duckdb.value)
+    told = str(by_duckdb.value).replace("VARCHAR", "STRING").replace("TIMESTAMP WITH TIME ZONE", "TIMESTAMP")
+    assert str(by_spark.value) == told
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        searches(user_id="uuid()"),
+        searches(timestamp=f"TIMESTAMP_NS '{MONDAY} 20:00:00'"),
+        searches(more="uuid() AS visit"),
+    ],
+    ids=["UUID", "nanoseconds", "a column that is not used"],
+)
+def test_types_that_spark_does_not_read_are_told(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path, query: str
+) -> None:
+    """The line says how to write them, whether the log is one file or several, and blames no whole file."""
+    log = write_log(tmp_path / "b.parquet", query)
+    words = "a column of a type that Spark does not read; write timestamps in microseconds, and UUIDs as text"
+    with pytest.raises(LogError, match=rf"b\.parquet: {words}"):
+        on_spark(session, coverage, log)
+    write_log(tmp_path / "a.parquet")
+    with pytest.raises(LogError, match=words):
+        on_spark(session, coverage, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        (searches(category=""), "b c.parquet: no column 'category', which other files of the log have"),
+        (searches(user_id="'u' || i"), "b c.parquet: column 'user_id': its type is STRING, in other files BIGINT"),
+        ("", "b c.parquet: cannot be read as parquet"),
+    ],
+)
+def test_files_that_do_not_go_together_are_refused(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path, query: str, words: str
+) -> None:
+    """As on DuckDB: what Spark would read as missing values, or as other users, is refused, and the file is named."""
+    write_log(tmp_path / "a.parquet")
+    if query:
+        write_log(tmp_path / "b c.parquet", query)
+    else:
+        (tmp_path / "b c.parquet").write_text("PAR1 no PAR1")
+    with pytest.raises(LogError) as refused:
+        on_spark(session, coverage, tmp_path)
+    assert words in str(refused.value)

@@ -1,0 +1,280 @@
+"""Spark is started or joined in one way, betrays nothing, and says in one line what it lacks."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from search_insights.errors import InputError, LogError, UsageError
+from search_insights.private.spark.session import (
+    SESSION_SETTINGS,
+    Cluster,
+    open_session,
+    parse_settings,
+    private_session,
+    require_java,
+    settings_to_start,
+)
+from search_insights.spec.coverage import Coverage
+from search_insights.store.store import open_store
+from tests.conftest import CONTRARY, QUICK
+from tests.support.logs import MONDAY, WEEK, Publisher, on_spark, searches, write_log
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SECRET = "hushhush"  # stands for anything private
+
+
+def test_an_error_of_spark_betrays_nothing(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Spark's errors quote values of the log; they are neither passed on nor printed."""
+    engine = on_spark(session, coverage, write_log(tmp_path / "log.parquet"))
+    session.sql(
+        f"""SELECT 1L AS user_id, TIMESTAMP_LTZ '{MONDAY} 20:00:00+00' AS timestamp, '94103' AS region,
+                   CAST(CAST(word AS INT) AS STRING) AS category FROM VALUES ('{SECRET}') AS t(word)"""
+    ).createOrReplaceTempView("log")
+    with pytest.raises(LogError) as refused:
+        engine.bound(WEEK.first_day, *WEEK.day_bounds(WEEK.first_day))
+    assert refused.value.__suppress_context__
+    assert SECRET not in str(refused.value)
+    assert "CAST_INVALID_INPUT" in str(refused.value), "not a fault of the file, which is whole"
+    assert capfd.readouterr() == ("", "")
+
+
+def listening(pid: int) -> set[str]:
+    """List the addresses, in hexadecimal, at which a process waits for others to call."""
+    sockets = {str(file.readlink()) for file in Path(f"/proc/{pid}/fd").iterdir() if file.is_symlink()}
+    tables = [Path(f"/proc/{pid}/net/{kind}").read_text() for kind in ("tcp", "tcp6")]
+    lines = [line.split() for table in tables for line in table.splitlines()[1:]]
+    return {line[1].partition(":")[0] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in sockets}
+
+
+def test_nobody_else_can_call_a_spark_of_this_machine(spark: "SparkSession") -> None:
+    """It holds the log while it works: it waits on the loopback only, and asks for a secret that is drawn anew."""
+    conf = spark.sparkContext.getConf()
+    assert conf.get("spark.authenticate") == "true"
+    assert conf.get("spark.authenticate.secret") is None
+    gateway = spark.sparkContext._gateway
+    assert gateway is not None
+    java = gateway.proc.pid
+    if not Path(f"/proc/{java}/net").exists():
+        pytest.skip("who listens is looked up in /proc")
+    loopback = {"0100007F", "0000000000000000FFFF00000100007F"}
+    assert set() < listening(java) <= loopback
+
+
+def test_settings_of_the_operator_go_first() -> None:
+    """All but those that would print values of the log; on a cluster, where it is reached is the operator's choice."""
+    given = {"spark.driver.host": "10.0.0.1", "spark.log.level": "INFO", "spark.ui.showConsoleProgress": "true"}
+    for master in ("local", "local[2]", "local[*,4]"):
+        found = settings_to_start(Cluster(master, settings=given), "folder")
+        assert found["spark.driver.host"] == "10.0.0.1"
+        assert found["spark.driver.bindAddress"] == "127.0.0.1"
+        assert found["spark.io.encryption.enabled"] == "true"
+        assert found["spark.log.level"] == "OFF"
+        assert found["spark.ui.showConsoleProgress"] == "false"
+    for master in ("spark://host:7077", "yarn", "local-cluster[2,1,1024]"):
+        found = settings_to_start(Cluster(master), "folder")
+        assert not {key for key in found if key.startswith(("spark.driver", "spark.authenticate", "spark.io"))}
+
+
+# Settings of a session
+
+
+def test_a_session_is_the_same_whatever_the_cluster_prefers(spark: "SparkSession") -> None:
+    """Nothing that decides how a log is read is left as the cluster's operators have set it."""
+    session = private_session(spark)
+    assert CONTRARY.keys() == SESSION_SETTINGS.keys()
+    preferred = {key: spark.sparkContext.getConf().get(key) for key in CONTRARY}
+    assert preferred == CONTRARY
+    assert [key for key, value in CONTRARY.items() if session.conf.get(key) == value] == []
+
+
+@pytest.mark.parametrize("key", ["spark.sql.warehouse.dir", "spark.sql.known.to.nobody"])
+def test_a_setting_that_spark_refuses_is_named(
+    spark: "SparkSession", monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """Some servers do not know a setting, or do not let it be set: one line, exit code 2."""
+    monkeypatch.setitem(SESSION_SETTINGS, key, "x")
+    with pytest.raises(InputError, match=rf"this Spark does not let {key} be x \([A-Z_]+\)") as refused:
+        private_session(spark)
+    assert refused.value.exit_code == 2
+
+
+def test_an_old_spark_is_refused(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server may be older than the PySpark that joins it."""
+    monkeypatch.setattr(type(spark), "version", "3.5.1")
+    with pytest.raises(InputError, match=r"needs Spark 4 or newer, this is 3\.5\.1"):
+        private_session(spark)
+
+
+# Secrets of the command line
+
+
+@pytest.mark.parametrize(
+    ("remote", "shown"),
+    [
+        (f"sc://localhost:1/;token={SECRET}", "sc://localhost:1"),
+        (f"sc://localhost:1/;user_id={SECRET};use_ssl=true", "sc://localhost:1"),
+        (f"sc://localhost:1;token={SECRET}", "sc://localhost:1"),
+        (f"sc://localhost;token={SECRET}", "sc://localhost"),
+        (f"sc://{SECRET}@localhost:1", "sc://localhost:1"),
+        (f"sc://[::1]:1/;token={SECRET}", "sc://[::1]:1"),
+        (f"https://localhost:1/?token={SECRET}", "https://localhost:1"),
+        (f"localhost:1/;token={SECRET}", "(not shown)"),
+        (f"sc://[{SECRET}", "(not shown)"),
+    ],
+)
+def test_a_servers_token_is_never_shown(publisher: Publisher, remote: str, shown: str) -> None:
+    """The address is told without what may follow it, whatever is wrong with it."""
+    code, _, err = publisher.anonymize(publisher.log(), "--engine", "spark", "--remote", remote)
+    assert code == 2
+    assert f"--remote {shown}: " in err
+    assert SECRET not in err
+
+
+def test_an_address_that_pyspark_refuses_is_told_without_its_token(publisher: Publisher) -> None:
+    """Its own words about a malformed address quote it."""
+    with socket.create_server(("localhost", 0)) as nobody:
+        port = nobody.getsockname()[1]
+        given = f"sc://localhost:{port}/;token={SECRET};{SECRET}"
+        code, _, err = publisher.anonymize(publisher.log(), "--engine", "spark", "--remote", given)
+    assert code == 2
+    assert f"--remote sc://localhost:{port}: no answer from a Spark Connect server there" in err
+    assert SECRET not in err
+
+
+def test_a_settings_value_is_never_shown(publisher: Publisher) -> None:
+    """It may be a password of a storage: a slip in the key must not print it."""
+    given = f"hadoop.fs.s3a.secret.key={SECRET}"
+    code, _, err = publisher.anonymize(publisher.log(), "--engine", "spark", "--conf", given)
+    assert code == 2
+    assert "--conf hadoop.fs.s3a.secret.key: expected KEY=VALUE" in err
+    assert SECRET not in err
+
+
+# The command
+
+
+def program(publisher: Publisher, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the program as a process of its own, with a temporary folder of its own."""
+    scratch = publisher.folder / "scratch"
+    scratch.mkdir(exist_ok=True)
+    command = [str(Path(sys.executable).with_name("search-insights")), "anonymize"]
+    options = ["--store", publisher.store, "--geography", publisher.geography, "--week", MONDAY]
+    return subprocess.run(
+        [*command, *(str(a) for a in (*arguments, *options))],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=os.environ | {"TMPDIR": str(scratch)},
+    )
+
+
+def assert_committed(publisher: Publisher, done: subprocess.CompletedProcess[str]) -> None:
+    assert (done.returncode, done.stdout) == (0, f"week {MONDAY}: committed to {publisher.store}\n"), done.stderr
+    assert [line for line in done.stderr.splitlines() if "s] week 2021-03-08: " not in line] == [], "progress only"
+    assert list((publisher.folder / "scratch").glob("search-insights*")) == []
+    with open_store(publisher.store) as store:
+        assert [entry.engine for entry in store.entries()] == ["spark"]
+
+
+def test_the_command_starts_spark_and_leaves_nothing_behind(spark: "SparkSession", publisher: Publisher) -> None:
+    """A week is committed; nothing of Spark's chatter reaches the terminal, and its folder is removed.
+
+    Its workers find this program, which names the queries.
+    """
+    settings = [f"--conf={key}={value}" for key, value in QUICK.items()]
+    log = publisher.log(searches(category="", more="'covid vaccine' AS query"))
+    done = program(publisher, log, "--engine", "spark", "--master", "local[2]", *settings)
+    assert_committed(publisher, done)
+
+
+def test_the_command_joins_a_spark_connect_server(spark: "SparkSession", publisher: Publisher) -> None:
+    """With --remote the work is done by a server that runs elsewhere, which needs no Java here."""
+    port = spark.conf.get("spark.connect.grpc.binding.port")
+    done = program(publisher, publisher.log(), "--engine", "spark", "--remote", f"sc://localhost:{port}")
+    assert_committed(publisher, done)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--master", "local[2]"), "--master, --remote and --conf are for Spark: add --engine spark"),
+        (("--engine", "spark", "--memory", "2GB"), "--memory is for DuckDB"),
+        (("--engine", "spark", "--master", "local", "--remote", "sc://h"), "not both"),
+        (("--engine", "spark", "--remote", "spark://h"), "--remote spark://h: expected the address of a Spark Connect"),
+        (("--engine", "spark", "--remote", "sc://localhost:1"), "--remote sc://localhost:1: nobody listens there"),
+        (("--engine", "spark", "--conf", "memory"), "--conf memory: expected KEY=VALUE"),
+        (("--engine", "flink"), "--engine"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    publisher: Publisher, options: tuple[str, ...], words: str
+) -> None:
+    """One line, exit code 2, nothing spent."""
+    code, out, err = publisher.anonymize(publisher.log(), *options)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert words in err
+    assert publisher.ledger() == []
+
+
+def test_a_second_spark_in_one_process_is_refused(spark: "SparkSession") -> None:
+    """PySpark has one to a process; who has one already can count in a session of it."""
+    with pytest.raises(InputError, match="Spark runs in this process already"), open_session(Cluster("local")):
+        pass
+
+
+def test_settings_are_sparks() -> None:
+    """A value may have an equals sign; a key that is not Spark's is a slip."""
+    assert parse_settings(["spark.a=b=c"]) == {"spark.a": "b=c"}
+    with pytest.raises(UsageError):
+        parse_settings(["a=b"])
+
+
+def test_a_spark_can_be_started_after_one_was_joined(spark: "SparkSession") -> None:
+    """PySpark remembers a server that it joined, and would start no Spark in the same process after it."""
+    port = spark.conf.get("spark.connect.grpc.binding.port")
+    with open_session(Cluster(remote=f"sc://localhost:{port}")) as remote:
+        assert remote.range(3).count() == 3
+    with pytest.raises(InputError, match="Spark runs in this process already"), open_session(Cluster("local")):
+        pass
+    assert "SPARK_CONNECT_MODE_ENABLED" not in os.environ
+
+
+def test_the_lack_of_java_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Neither on the path nor where JAVA_HOME points to, or too old."""
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match="no Java found; Spark needs Java 17 or newer"):
+        require_java()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(InputError, match="bin/java does not run"):
+        require_java()
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("""#!/bin/sh\necho 'openjdk version "1.8.0_392"' >&2\n""")
+    java.chmod(0o755)
+    with pytest.raises(InputError, match="is Java 8; Spark needs Java 17"):
+        require_java()
+
+
+def test_the_lack_of_pyspark_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line has the command that installs it."""
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(InputError, match=r"pip install 'search-insights\[spark\]'"), open_session(Cluster()):
+        pass
+
+
+def test_duckdb_says_that_tables_are_sparks(publisher: Publisher) -> None:
+    """A table is for Spark only."""
+    code, _, err = publisher.anonymize("table:searches")
+    assert code == 2
+    assert "table:searches: no such file" in err

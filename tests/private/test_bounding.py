@@ -1,0 +1,287 @@
+"""The bounding keeps X1 to X4 on whatever a log holds, draws fairly, and one user never touches another.
+
+Every promise is kept by each engine.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from search_insights.dp.noise import Counts
+from search_insights.private.counting import add_contributions
+from search_insights.private.engine import Contributions
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import Region, grow_geography
+from search_insights.spec.spec import Spec
+from tests.support.bounded import DAY, Bench, Event, bench
+from tests.support.other_country import specs
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="module", params=["duckdb", "spark"])
+def session(request: pytest.FixtureRequest) -> "SparkSession | None":
+    """Every engine in turn."""
+    return request.getfixturevalue("spark") if request.param == "spark" else None
+
+
+@pytest.fixture(scope="module")
+def paper_bench(us_coverage: Coverage, session: "SparkSession | None") -> Iterator[Bench]:
+    """The packaged release."""
+    with bench(us_coverage, session) as ready:
+        yield ready
+
+
+def for_all(session: "SparkSession | None", examples: int, rule: Callable[[st.DataObject], None]) -> None:
+    """Try a rule on many examples; on Spark, where each takes seconds, on a few."""
+    tried = settings(max_examples=examples if session is None else 3, suppress_health_check=[HealthCheck.too_slow])
+    tried(given(data=st.data())(lambda data: rule(data)))()
+
+
+def small_world(spec: Spec) -> Coverage:
+    """Make a geography for a spec: two regions in each region of the level above, of all sizes."""
+    regions = [Region("W", "World", spec.total.level, None, None, 1e6, None, None, "W")]
+    above = regions
+    sizes = [size_class.min_population for size_class in spec.size_classes] or [0]
+    for level in spec.level_names:
+        below = [
+            Region(
+                f"{parent.code}{i}",
+                "Somewhere",
+                level,
+                parent.place_id,
+                sizes[(n + i) % len(sizes)],
+                1e3,
+                0,
+                0,
+                f"{parent.place_id}/{i}",
+            )
+            for n, parent in enumerate(above)
+            for i in range(3 if parent.parent is None else 2)
+        ]
+        regions, above = regions + below, below
+    return Coverage(spec, grow_geography(regions, "small world"))
+
+
+def check_bounds(coverage: Coverage, table: Bench, counts: Counts) -> None:
+    """Check that the counts of one user's day keep X1 to X4."""
+    assert counts.min(initial=0) >= 0
+    assert counts.max(initial=0) <= 1, "X2: a count grew by more than one"
+    seen: Counter[tuple[str, str]] = Counter()
+    classes = set()
+    for place_id, category in table.cell_counts(counts):
+        region = coverage.geography.by_place_id[place_id]
+        standing = coverage.standings[place_id]
+        seen[region.level, category] += 1
+        assert standing.reported, "X3, minimum area: an unreported region was counted"
+        assert (region.level, standing.size_class) in coverage.spec.reported_groups, "X3"
+        if region.level in coverage.spec.classed_levels:
+            classes.add(standing.size_class)
+    assert all(n <= 1 for n in seen.values()), "X1: two counts at one level and category"
+    assert len(classes) <= 1, "X4: counts of two size classes"
+
+
+def events_of(coverage: Coverage, session: "SparkSession | None") -> st.SearchStrategy[list[Event]]:
+    """Draw logs in which few users search in many places, often at the same instant; longer ones for Spark."""
+    users, least = (4, 0) if session is None else (3, 25)
+    counted = [r.place_id for r in coverage.geography.regions if r.level in coverage.spec.level_names]
+    topics = st.none() | st.sampled_from([c.id for c in coverage.spec.categories])
+    event = st.builds(Event, st.integers(1, users), st.integers(-9, 9), st.sampled_from(counted), topics)
+    return st.lists(event, min_size=least, max_size=40)
+
+
+def test_every_user_day_keeps_x1_to_x4_and_counts_add_up_user_by_user(session: "SparkSession | None") -> None:
+    """For any spec and log, each user alone keeps X1 to X4, and all users together count the sum of each alone.
+
+    The second half is what neighbouring logs need: adding or removing a user-day changes just what that user-day
+    counts alone, and nobody's choice depends on the events of others.
+    """
+
+    def rule(data: st.DataObject) -> None:
+        coverage = small_world(data.draw(specs(), label="spec"))
+        events = data.draw(events_of(coverage, session), label="events")
+        with bench(coverage, session) as table:
+            alone = coverage_sum = table.cells.zeros()
+            for user in {e.user for e in events}:
+                alone = table.count([e for e in events if e.user == user])
+                check_bounds(coverage, table, alone)
+                coverage_sum = coverage_sum + alone
+            np.testing.assert_array_equal(table.count(events), coverage_sum)
+
+    for_all(session, 60, rule)
+
+
+def test_a_contribution_is_one_of_the_users_own_searches(session: "SparkSession | None") -> None:
+    """Whatever is counted for a user and category is where that user made a search of that category."""
+
+    def rule(data: st.DataObject) -> None:
+        coverage = small_world(data.draw(specs(), label="spec"))
+        events = data.draw(events_of(coverage, session), label="events")
+        places = {region.place_id: i for i, region in enumerate(coverage.geography.regions)}
+        ids = [c.id for c in coverage.spec.categories]
+        made = {(e.user, ids.index(e.category or ids[0]), places[e.region]) for e in events}
+        made |= {(user, 0, region) for user, _, region in made}
+        with bench(coverage, session) as table:
+            table.count(events)
+            for kept in table.kept():
+                assert (kept.user, kept.category, kept.open_region) in made
+                assert kept.classed_region is None or (kept.user, kept.category, kept.classed_region) in made
+
+    for_all(session, 25, rule)
+
+
+def test_every_category_of_a_user_is_counted_at_open_levels(session: "SparkSession | None") -> None:
+    """Bounding drops no more than it must: each category that a user searched is counted once at open levels."""
+
+    def rule(data: st.DataObject) -> None:
+        coverage = small_world(data.draw(specs(), label="spec"))
+        events = data.draw(events_of(coverage, session), label="events")
+        ids = [c.id for c in coverage.spec.categories]
+        searched = {(e.user, ids.index(e.category or ids[0])) for e in events} | {(e.user, 0) for e in events}
+        with bench(coverage, session) as table:
+            table.count(events)
+            kept = [(k.user, k.category) for k in table.kept()]
+        assert len(kept) == len(set(kept)), "X1, X2: one row for a user and category"
+        assert set(kept) == searched
+
+    for_all(session, 25, rule)
+
+
+def test_order_and_repetition_of_events_do_not_matter(session: "SparkSession | None") -> None:
+    """The same searches in another order, or written several times, are bounded to the same counts."""
+
+    def rule(data: st.DataObject) -> None:
+        coverage = small_world(data.draw(specs(), label="spec"))
+        events = data.draw(events_of(coverage, session), label="events")
+        shuffled = data.draw(st.permutations(events * 2))
+        with bench(coverage, session) as table:
+            np.testing.assert_array_equal(table.count(events), table.count(shuffled))
+
+    for_all(session, 25, rule)
+
+
+PAPER_EVENTS = (Event(1, 0, "94103"), Event(1, 60, "95023", "A2"))
+
+
+def test_the_papers_example_keeps_every_constraint(paper_bench: Bench, us_coverage: Coverage) -> None:
+    """The paper's user of March 9th: the class of the vaccination search is chosen, and each conflict is resolved."""
+    counts = paper_bench.count(PAPER_EVENTS)
+    check_bounds(us_coverage, paper_bench, counts)
+    assert paper_bench.cell_counts(counts) == {
+        ("geoId/06", "A0"): 1,  # X2: two searches, one count
+        ("geoId/06", "A2"): 1,
+        ("geoId/06069", "A0"): 1,  # X1, X4: San Benito alone, not San Francisco; X3: not 95023
+        ("geoId/06069", "A2"): 1,
+    }
+
+
+def test_the_papers_second_table_comes_out_of_the_papers_own_choices(paper_bench: Bench) -> None:
+    """With the contributions that the paper keeps in its example, the counts are those of its second table."""
+    numbers = {
+        r.code: i for i, r in enumerate(paper_bench.cells.coverage.geography.regions) if r.level == "postal_code"
+    }
+    san_francisco, san_benito, none = numbers["94103"], numbers["95023"], -1
+    march_9 = [(0, san_francisco, none), (2, san_benito, san_benito)]  # search 1 at state level only, search 2
+    march_11 = [(0, san_benito, san_benito), (1, san_benito, san_benito)]  # search 3
+    counts = paper_bench.cells.zeros()
+    for day in (march_9, march_11):
+        categories, open_regions, classed_regions = (np.array(column) for column in zip(*day, strict=True))
+        found = Contributions(2, 0, categories, open_regions, classed_regions, np.ones(2, dtype=np.int64))
+        add_contributions(counts, paper_bench.cells, paper_bench.names, found)
+    assert paper_bench.cell_counts(counts) == {
+        ("geoId/06069", "A0"): 1,
+        ("geoId/06", "A0"): 2,
+        ("geoId/06069", "A2"): 1,
+        ("geoId/06", "A2"): 1,
+        ("geoId/06069", "A1"): 1,
+        ("geoId/06", "A1"): 1,
+    }
+
+
+def test_a_user_everywhere_at_once_counts_like_anyone(paper_bench: Bench, us_coverage: Coverage) -> None:
+    """Searches in every region of the country, of every category, are bounded to one class and one count a level."""
+    places = [r.place_id for r in us_coverage.geography.regions if r.level != "country"]
+    picked = random.Random(1).sample(places, 3000)
+    events = [Event(1, i % 40000, place, (None, "A1", "A2", "A3")[i % 4]) for i, place in enumerate(picked)]
+    counts = paper_bench.count(events)
+    check_bounds(us_coverage, paper_bench, counts)
+    assert counts.sum() >= 8, "a state and a county count for each category"
+
+
+def test_the_same_event_a_million_times_counts_once(paper_bench: Bench, us_coverage: Coverage) -> None:
+    """Repetition buys nothing: one search repeated without end is one search."""
+    counts = paper_bench.count([Event(1, 0, "94103", "A1")], times=1_000_001)
+    assert paper_bench.table.rows("SELECT count(*) FROM log") == [(1_000_001,)]
+    check_bounds(us_coverage, paper_bench, counts)
+    assert counts.sum() == 6, "A0 and A1 in state, county and postal code"
+
+
+def test_vaccination_searches_choose_the_class(paper_bench: Bench) -> None:
+    """However many other searches there are, the size class is that of a search about the topic."""
+    events = [Event(1, i, "94103") for i in range(50)] + [Event(1, 99, "95023", "A1")]
+    counted = paper_bench.cell_counts(paper_bench.count(events))
+    assert ("geoId/06069", "A1") in counted
+    assert ("geoId/06069", "A0") in counted
+    assert not any(place in ("geoId/06075", "zip/94103") for place, _ in counted)
+
+
+def test_an_event_known_only_to_its_state_counts_at_state_level_only(paper_bench: Bench) -> None:
+    """Rule 1 of the design: such a search has no size class and touches no county or postal code."""
+    counts = paper_bench.count([Event(1, 0, "US-CA", "A1")])
+    assert paper_bench.cell_counts(counts) == {("geoId/06", "A0"): 1, ("geoId/06", "A1"): 1}
+
+
+def test_an_event_known_to_its_county_counts_there_and_above(paper_bench: Bench) -> None:
+    """A search whose postal code is not known is counted in its county and state."""
+    counts = paper_bench.count([Event(1, 0, "geoId/06075")])
+    assert paper_bench.cell_counts(counts) == {("geoId/06", "A0"): 1, ("geoId/06075", "A0"): 1}
+
+
+def test_a_region_that_is_too_small_still_counts_above(paper_bench: Bench, us_coverage: Coverage) -> None:
+    """Rule 4 of the design: under 3 km2 a region is not reported, but its searches count at the levels above."""
+    tiny = next(
+        r
+        for r in us_coverage.geography.regions
+        if r.level == "postal_code" and us_coverage.standings[r.place_id].reason.startswith("its land area")
+    )
+    counted = paper_bench.cell_counts(paper_bench.count([Event(1, 0, tiny.place_id)]))
+    assert len(counted) == 2
+    assert (tiny.parent, "A0") in counted
+
+
+def test_draws_are_fair_and_differ_between_users(paper_bench: Bench) -> None:
+    """Each of a user's searches is as likely to be kept as any other (chi-square, false alarms under 1e-7).
+
+    All users search at the same instants, so that only the hash can tell them apart.
+    Twice as many searches in one of the places must be noticed: so a draw that favours one is rejected.
+    """
+    places = ["94103", "94110", "94117", "94122"]
+    users = 8000
+    events = [Event(user, 13 * i, place) for user in range(users) for i, place in enumerate(places)]
+    counted = paper_bench.cell_counts(paper_bench.count(events))
+    drawn = [counted["zip/" + place, "A0"] for place in places]
+    assert sum(drawn) == users
+    assert stats.chisquare(drawn).pvalue > 1e-7
+    biased = [users * share for share in (0.4, 0.2, 0.2, 0.2)]
+    assert stats.chisquare(drawn, biased).pvalue < 1e-7
+
+
+def test_another_day_draws_anew(paper_bench: Bench) -> None:
+    """The key of a draw holds the day: a user with the same habits is not always counted at the same place."""
+    places = ["94103", "94110"]
+    kept = []
+    for shift in range(2):
+        events = [Event(user, i, place) for user in range(500) for i, place in enumerate(places)]
+        paper_bench.bound(events, day=DAY + timedelta(days=shift))
+        kept.append({k.user: k.open_region for k in paper_bench.kept()})
+    same = sum(kept[0][user] == kept[1][user] for user in kept[0])
+    assert 130 < same < 370, "of 500 fair coins (false alarms under 1e-25)"

@@ -1,0 +1,108 @@
+"""What was not used of a log is told alike by every engine, and has to add up."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from search_insights.errors import LogError
+from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.engine import Engine
+from search_insights.private.log import LogSource
+from search_insights.private.region_names import region_names
+from search_insights.spec.coverage import Coverage
+from tests.support.logs import MONDAY, WEEK, on_spark, searches, write_log
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SPAN = (WEEK.begin, WEEK.end)
+
+
+@contextmanager
+def on_duckdb(coverage: Coverage, log: Path) -> Iterator[Engine]:
+    """Open a log on DuckDB."""
+    with open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)) as engine:
+        yield engine
+
+
+def used(engine: Engine) -> int:
+    """Bound the whole week; gives how many events were used."""
+    return sum(engine.bound(day, *WEEK.day_bounds(day)).events for day in WEEK.days)
+
+
+@pytest.fixture
+def imperfect(tmp_path: Path) -> Path:
+    """A log with rows without a user, region or time, of unknown regions and of other weeks."""
+    for name, days in (("of this week", 0), ("of next week", 7), ("of no week", 700)):
+        query = searches(
+            user_id="CASE WHEN i % 20 > 0 THEN i END",
+            region="CASE i % 11 WHEN 1 THEN NULL WHEN 2 THEN 'Atlantis' ELSE '94103' END",
+            timestamp=f"CASE WHEN i % 13 > 0 THEN TIMESTAMPTZ '{MONDAY} 20:00:00+00' + to_days({days} + i::INTEGER % 9)"
+            " END",
+        )
+        write_log(tmp_path / "log" / f"{name}.parquet", query)
+    return tmp_path / "log"
+
+
+def test_what_was_left_out_is_told_alike(session: "SparkSession", coverage: Coverage, imperfect: Path) -> None:
+    """Both engines use as many events, and count what they left out for each reason."""
+    asked = (WEEK.begin - timedelta(days=1), WEEK.end + timedelta(days=1))
+    by_spark = on_spark(session, coverage, imperfect)
+    with on_duckdb(coverage, imperfect) as by_duckdb:
+        events = used(by_duckdb)
+        assert used(by_spark) == events > 0
+        found = by_spark.left_out(*SPAN, asked, events)
+        assert found == by_duckdb.left_out(*SPAN, asked, events)
+    assert min(found.no_user, found.no_region, found.unknown_region, found.outside) > 0
+
+
+@pytest.mark.parametrize("more", [-1, 1])
+def test_events_that_came_or_went_while_the_week_was_counted_are_noticed(
+    coverage: Coverage, imperfect: Path, more: int
+) -> None:
+    """Used rows and those left out for a reason are all rows of the week; otherwise the log was being written."""
+    with on_duckdb(coverage, imperfect) as engine:
+        events = used(engine)
+        engine.left_out(*SPAN, SPAN, events)
+        with pytest.raises(LogError, match="changed while it was read; nothing was spent"):
+            engine.left_out(*SPAN, SPAN, events + more)
+
+
+def test_a_table_that_grows_while_the_week_is_counted_is_refused(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path
+) -> None:
+    """A week is noised once, so it must not be committed without the rows that came late."""
+    log = session.read.parquet(str(write_log(tmp_path / "log.parquet")))
+    log.write.saveAsTable("growing")
+    try:
+        engine = on_spark(session, coverage, "table:growing")
+        events = used(engine)
+        log.write.insertInto("growing")
+        session.catalog.refreshTable("growing")
+        with pytest.raises(LogError, match="changed while it was read"):
+            on_spark(session, coverage, "table:growing").left_out(*SPAN, SPAN, events)
+    finally:
+        session.sql("DROP TABLE growing")
+
+
+def test_a_view_that_is_never_the_same_keeps_x4(session: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
+    """A day's events are taken once, so all draws of a user are from the same events, whatever the log does."""
+    places = "'94103', 'geoId/06003', 'geoId/06017', '95667'"
+    log = session.read.parquet(str(write_log(tmp_path / "log.parquet", searches(rows=700))))
+    log.createOrReplaceTempView("steady")
+    chance = "CAST(reflect('java.lang.Math', 'random') AS DOUBLE)"  # rand() gives the same again within a query
+    session.sql(f"""
+        CREATE OR REPLACE TEMP VIEW fickle AS
+        SELECT user_id, timestamp, array({places})[CAST(4 * {chance} AS INT)] AS region, 'A1' AS category
+        FROM steady""")
+    engine = on_spark(session, coverage, "table:fickle")
+    found = engine.bound(WEEK.first_day, *WEEK.day_bounds(WEEK.first_day))
+    by_category = [
+        sorted(zip(found.open_regions[chosen], found.classed_regions[chosen], found.user_days[chosen], strict=True))
+        for chosen in (found.categories == 0, found.categories == 1)
+    ]
+    assert by_category[0] == by_category[1] != []

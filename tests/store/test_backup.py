@@ -1,0 +1,222 @@
+"""The store can be backed up and put back, and no way back leads to a second noise."""
+
+import shutil
+import stat
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from search_insights.dataset.publication import publish
+from search_insights.errors import CheckFailed, SearchInsightsError, StoreError
+from search_insights.spec.coverage import Coverage
+from search_insights.store.backup import back_up, restore
+from search_insights.store.journal import journal_path, read_journal
+from search_insights.store.store import open_store
+from tests.commands.test_anonymize_command import another_process
+from tests.dataset.test_publish import quick_accounting
+from tests.support.logs import Run
+from tests.trends.test_derive import add_weeks, little
+
+FIRST, SECOND, THIRD = date(2021, 1, 4), date(2021, 1, 11), date(2021, 1, 18)
+
+
+@pytest.fixture
+def coverage(tmp_path: Path) -> Coverage:
+    """The little country, with a window of four weeks."""
+    return little(tmp_path)
+
+
+@pytest.fixture
+def store(tmp_path: Path, coverage: Coverage) -> Path:
+    """A store with two weeks."""
+    return add_weeks(tmp_path / "store.db", coverage, {}, {})
+
+
+def tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Read everything that a store holds, and its constraints."""
+    with duckdb.connect(str(path), read_only=True) as connection:
+        names = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        found = {name: connection.execute(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
+        return found | {"schema": connection.execute("SELECT sql FROM duckdb_tables() ORDER BY ALL").fetchall()}
+
+
+def weeks_of(path: Path) -> list[date]:
+    with open_store(path) as opened:
+        return [entry.week for entry in opened.entries()]
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+# There
+
+
+def test_a_backup_holds_all_that_the_store_holds(store: Path, run: Run) -> None:
+    """Every table, row and constraint; the file is for its owner only, and nothing else is left."""
+    before = names(store.parent)
+    out = store.parent / "backup.db"
+    code, text, err = run("store", "backup", "--store", store, "--out", out)
+    assert (code, err) == (0, "")
+    assert text == f"{out}: 2 weeks, 2021-01-04 to 2021-01-11, copied and verified\n"
+    assert tables(out) == tables(store)
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert names(store.parent) == before | {"backup.db"}
+
+
+@pytest.mark.parametrize("job", ["backup", "restore"])
+def test_a_store_in_use_is_not_touched(store: Path, run: Run, job: str) -> None:
+    """While another process writes, backup and restore say so in one line."""
+    back_up(store, store.parent / "old.db")
+    before = names(store.parent)
+    words = ("--out", store.parent / "new.db") if job == "backup" else (store.parent / "old.db", "--replace")
+    with another_process(store):
+        code, out, err = run("store", job, "--store", store, *words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "another process is using this store; wait" in err
+    assert names(store.parent) == before
+
+
+def test_a_backup_overwrites_nothing(store: Path) -> None:
+    """A name that is taken is refused."""
+    with pytest.raises(StoreError, match="give each backup a name of its own"):
+        back_up(store, store)
+    with pytest.raises(StoreError, match="no folder"):
+        back_up(store, store.parent / "nowhere" / "backup.db")
+
+
+def test_a_damaged_store_is_not_backed_up(store: Path) -> None:
+    """A backup of damage would replace good ones in time."""
+    with duckdb.connect(str(store)) as connection:
+        connection.execute("UPDATE counts SET noisy = noisy + 1 WHERE cell = 3")
+    with pytest.raises(CheckFailed, match="week 2021-01-04: the counts are not those that were committed"):
+        back_up(store, store.parent / "backup.db")
+    assert not (store.parent / "backup.db").exists()
+
+
+# And back
+
+
+def test_a_lost_store_is_restored(store: Path, run: Run) -> None:
+    """The store is what it was, for its owner only, and can be used at once."""
+    back_up(store, store.parent / "backup.db")
+    before = tables(store)
+    store.unlink()
+    code, out, err = run("store", "restore", store.parent / "backup.db", "--store", store)
+    assert (code, err) == (0, "")
+    assert out == f"{store}: 2 weeks, 2021-01-04 to 2021-01-11, restored and verified\n"
+    assert tables(store) == before
+    assert stat.S_IMODE(store.stat().st_mode) == 0o600
+
+
+def test_a_damaged_store_is_replaced_when_told(store: Path, run: Run) -> None:
+    """Without --replace nothing happens; with it the damaged file stays beside as .old."""
+    back_up(store, store.parent / "backup.db")
+    good = tables(store)
+    damaged = b"x" * 9000
+    store.write_bytes(damaged)
+    code, _, err = run("store", "restore", store.parent / "backup.db", "--store", store)
+    assert code == 2
+    assert "add --replace" in err
+    assert store.read_bytes() == damaged
+    assert run("store", "restore", store.parent / "backup.db", "--store", store, "--replace")[0] == 0
+    assert tables(store) == good
+    assert (store.parent / "store.db.old").read_bytes() == damaged
+
+
+def test_a_newer_store_is_replaced_only_when_told(store: Path, coverage: Coverage, run: Run) -> None:
+    """The line names a week that would be lost; with --replace it is lost, but never noised again."""
+    back_up(store, store.parent / "backup.db")
+    add_weeks(store, coverage, {}, start=2)
+    code, _, err = run("store", "restore", store.parent / "backup.db", "--store", store)
+    assert code == 2
+    assert "holds week 2021-01-18, which the backup does not" in err
+    assert weeks_of(store) == [FIRST, SECOND, THIRD]
+    code, _, err = run("store", "restore", store.parent / "backup.db", "--store", store, "--replace")
+    assert code == 0
+    assert "neither in the store nor to be noised again: 2021-01-18" in err
+    assert weeks_of(store) == [FIRST, SECOND]
+    with pytest.raises(StoreError, match="does not hold week 2021-01-18"):
+        add_weeks(store, coverage, {}, start=2)
+
+
+def test_the_store_itself_remembers_its_weeks_when_it_is_replaced(store: Path, coverage: Coverage) -> None:
+    """Also where its journal was lost, the weeks of the replaced store are not noised again."""
+    back_up(store, store.parent / "backup.db")
+    add_weeks(store, coverage, {}, start=2)
+    journal_path(store).unlink()
+    assert restore(store.parent / "backup.db", store, replace=True).lost == (THIRD,)
+
+
+def test_what_was_published_is_remembered_from_the_dataset(
+    store: Path, coverage: Coverage, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """On another machine there is no journal; the dataset, which is public, says which weeks were released."""
+    quick_accounting(monkeypatch)
+    back_up(store, store.parent / "backup.db")
+    add_weeks(store, coverage, {}, start=2)
+    publish(store, store.parent / "dataset")
+    there = tmp_path_factory.mktemp("elsewhere") / "store.db"
+    restored = restore(store.parent / "backup.db", there, dataset=store.parent / "dataset")
+    assert (restored.weeks, restored.lost) == ((FIRST, SECOND), (THIRD,))
+    with pytest.raises(StoreError, match="does not hold week 2021-01-18"):
+        add_weeks(there, coverage, {}, start=2)
+
+
+def test_a_backup_of_another_store_is_refused(store: Path, coverage: Coverage, tmp_path: Path) -> None:
+    """A copy whose weeks have other noise than the journal, or the dataset, says cannot take the store's place."""
+    (tmp_path / "other").mkdir()
+    other = add_weeks(tmp_path / "other" / "store.db", coverage, {"zip/94103": (1, 2, 3, 4)})
+    back_up(other, tmp_path / "other.db")
+    before = tables(store)
+    with pytest.raises(StoreError, match="week 2021-01-04 has other noise"):
+        restore(tmp_path / "other.db", store, replace=True)
+    assert tables(store) == before
+
+
+def spoil(path: Path) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("DELETE FROM counts WHERE cell = 0")
+
+
+@pytest.mark.parametrize("make", [None, spoil, lambda path: path.write_bytes(path.read_bytes()[:5000])])
+def test_a_bad_backup_replaces_nothing(store: Path, make: Callable[[Path], None] | None) -> None:
+    """A file that is missing, altered or cut short is found out before the store is touched."""
+    backup = store.parent / "backup.db"
+    if make:
+        back_up(store, backup)
+        make(backup)
+    before, there = tables(store), names(store.parent)
+    with pytest.raises(SearchInsightsError):
+        restore(backup, store, replace=True)
+    assert tables(store) == before
+    assert names(store.parent) == there
+
+
+def test_a_store_is_not_its_own_backup(store: Path) -> None:
+    """Nor one that a link leads to."""
+    with pytest.raises(StoreError, match="is the store itself"):
+        restore(store, store, replace=True)
+
+
+def test_the_old_log_of_changes_is_not_applied_to_a_restored_store(store: Path, coverage: Coverage) -> None:
+    """A `.wal` file that a crash left belongs to the replaced store and goes aside with it."""
+    back_up(store, store.parent / "backup.db")
+    good = tables(store)
+    changes = store.with_name("store.db.wal")
+    changes.write_bytes(b"left by a crash")
+    restore(store.parent / "backup.db", store, replace=True)
+    assert not changes.exists()
+    assert tables(store) == good
+    assert (store.parent / "store.db.old.wal").read_bytes() == b"left by a crash"
+
+
+def test_a_copy_made_by_hand_is_a_backup_too(store: Path) -> None:
+    """`cp` of a store that is not in use can be restored; read_journal agrees."""
+    shutil.copy(store, store.parent / "copy.db")
+    store.unlink()
+    restore(store.parent / "copy.db", store)
+    assert list(read_journal(store)) == weeks_of(store)

@@ -1,0 +1,174 @@
+"""A week is noised once, even if the store forgets it: the journal beside the store does not."""
+
+import shutil
+import stat
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from search_insights.dataset.publication import publish
+from search_insights.errors import StoreError
+from search_insights.spec.coverage import Coverage
+from search_insights.store.journal import journal_path, read_journal, remember_checksums
+from search_insights.store.store import create_or_open_store, open_store
+from tests.dataset.test_publish import quick_accounting
+from tests.lab.kill_cases import WEEKS, anonymize_words, new_folder
+from tests.lab.kills import die_after_commit, run_process
+from tests.support.logs import MONDAY, Publisher
+from tests.trends.test_derive import add_weeks, little
+
+SUMS = st.text("0123456789abcdef", min_size=64, max_size=64)
+
+
+@pytest.fixture
+def coverage(tmp_path: Path) -> Coverage:
+    """The little country, with a window of four weeks."""
+    return little(tmp_path)
+
+
+def checksums(store: Path) -> dict[date, str]:
+    with open_store(store) as opened:
+        return {entry.week: entry.checksum for entry in opened.entries()}
+
+
+def test_every_committed_week_is_in_the_journal(tmp_path: Path, coverage: Coverage) -> None:
+    """One line a week, beside the store, for its owner only."""
+    store = add_weeks(tmp_path / "store.db", coverage, {}, {})
+    assert read_journal(store) == checksums(store)
+    path = journal_path(store)
+    assert path == tmp_path / "store.db.journal"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [line.split()[0] for line in path.read_text().splitlines()] == ["2021-01-04", "2021-01-11"]
+
+
+def test_a_lost_week_is_not_noised_again(publisher: Publisher) -> None:
+    """Without the store that held it, a week is refused before the log is read, and the line says what to do."""
+    log = publisher.log()
+    assert publisher.anonymize(log)[0] == 0
+    publisher.store.unlink()
+    code, out, err = publisher.anonymize(publisher.folder / "no such log.parquet")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"does not hold week {MONDAY}, which {journal_path(publisher.store)} says was committed" in err
+    assert "store restore" in err
+    assert not publisher.store.exists()
+
+
+def test_an_older_copy_goes_on_with_new_weeks_only(tmp_path: Path, coverage: Coverage) -> None:
+    """Put back by hand, a copy without the second week takes the third, and refuses the second."""
+    store = add_weeks(tmp_path / "store.db", coverage, {})
+    shutil.copy(store, tmp_path / "copy.db")
+    add_weeks(store, coverage, {}, start=1)
+    shutil.copy(tmp_path / "copy.db", store)
+    with pytest.raises(StoreError, match="does not hold week 2021-01-11"):
+        add_weeks(store, coverage, {}, start=1)
+    add_weeks(store, coverage, {}, start=2)
+    assert [str(week) for week in checksums(store)] == ["2021-01-04", "2021-01-18"]
+
+
+def test_days_of_a_lost_week_are_not_noised_again_either(tmp_path: Path, coverage: Coverage) -> None:
+    """A week that shares days with a lost one is refused, too."""
+    store = tmp_path / "store.db"
+    remember_checksums(store, {date(2021, 1, 7): "0" * 64})
+    with pytest.raises(StoreError, match="does not hold week 2021-01-07"):
+        add_weeks(store, coverage, {})
+
+
+def test_a_store_with_other_noise_than_its_journal_is_refused(
+    tmp_path: Path, coverage: Coverage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is added to it and nothing published from it."""
+    quick_accounting(monkeypatch)
+    store = add_weeks(tmp_path / "store.db", coverage, {})
+    path = journal_path(store)
+    path.write_text(path.read_text()[:11] + "0" * 64 + "\n")
+    with pytest.raises(StoreError, match="week 2021-01-04 has other noise"), create_or_open_store(store, coverage):
+        pass
+    with pytest.raises(StoreError, match="week 2021-01-04 has other noise"):
+        publish(store, tmp_path / "dataset")
+    assert not (tmp_path / "dataset").exists()
+
+
+def test_nothing_is_published_that_the_journal_does_not_know(
+    tmp_path: Path, coverage: Coverage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store without a journal, as older versions made it or a crash left it, gets one before it is published."""
+    quick_accounting(monkeypatch)
+    store = add_weeks(tmp_path / "store.db", coverage, {}, {})
+    journal_path(store).unlink()
+    publish(store, tmp_path / "dataset")
+    assert read_journal(store) == checksums(store)
+
+
+def test_the_journal_stands_beside_the_file_itself(tmp_path: Path, coverage: Coverage) -> None:
+    """Opened through a link, a store has the same journal."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link.db").symlink_to(tmp_path / "real" / "store.db")
+    add_weeks(tmp_path / "link.db", coverage, {})
+    assert sorted(p.name for p in (tmp_path / "real").iterdir()) == ["store.db", "store.db.journal"]
+
+
+@given(weeks=st.dictionaries(st.integers(0, 3000), SUMS, min_size=1), cut=st.integers(1, 75))
+def test_a_line_that_a_crash_cut_off_is_written_again(
+    tmp_path_factory: pytest.TempPathFactory, weeks: dict[int, str], cut: int
+) -> None:
+    """However much of the last line is there, the lines before it count, and the next writing completes it."""
+    store = tmp_path_factory.mktemp("journal") / "store.db"
+    all_weeks = {date(2021, 1, 4) + timedelta(weeks=i): text for i, text in sorted(weeks.items())}
+    remember_checksums(store, all_weeks)
+    path = journal_path(store)
+    path.write_bytes(path.read_bytes()[:-cut])
+    assert read_journal(store) == dict(list(all_weeks.items())[:-1])
+    remember_checksums(store, all_weeks)
+    assert read_journal(store) == all_weeks
+
+
+@pytest.mark.parametrize(
+    "line", ["", "2021-01-04", "2021-01-04 abc", "x " + "0" * 64, "2021-01-04  " + "0" * 64, "\xff"]
+)
+def test_a_damaged_journal_is_found_out(tmp_path: Path, line: str) -> None:
+    """A line that is none is named, not passed over."""
+    store = tmp_path / "store.db"
+    remember_checksums(store, {date(2021, 1, 11): "0" * 64})
+    path = journal_path(store)
+    path.write_bytes(line.encode("latin-1") + b"\n" + path.read_bytes())
+    with pytest.raises(StoreError, match=r"line 1: expected a week and a checksum|cannot be read"):
+        read_journal(store)
+
+
+def test_two_noises_of_one_week_in_the_journal_are_found_out(tmp_path: Path) -> None:
+    """The line is named."""
+    journal_path(tmp_path / "store.db").write_text(f"2021-01-04 {'0' * 64}\n2021-01-04 {'1' * 64}\n")
+    with pytest.raises(StoreError, match="line 2: week 2021-01-04 stands here twice"):
+        read_journal(tmp_path / "store.db")
+
+
+@pytest.mark.parametrize("damage", ["deleted", "cut", "flipped"])
+def test_a_week_lost_with_the_log_of_changes_is_not_noised_again(tmp_path: Path, damage: str) -> None:
+    """A week that was committed in the moment before a kill is in the `.wal` file; whoever loses it is told."""
+    folder = new_folder(tmp_path / "work", *WEEKS[:2])
+    assert run_process(anonymize_words(WEEKS[0]), folder).code == 0
+    assert run_process(anonymize_words(WEEKS[1]), folder, setup=die_after_commit).killed
+    store, changes = folder / "store.db", folder / "store.db.wal"
+    data = changes.read_bytes()
+    if damage == "deleted":
+        changes.unlink()
+    elif damage == "cut":
+        changes.write_bytes(data[: len(data) // 2])
+    else:
+        changes.write_bytes(bytes(byte ^ 0x10 if i == len(data) // 2 else byte for i, byte in enumerate(data)))
+    again = run_process(anonymize_words(WEEKS[1]), folder)
+    assert again.code == 2
+    assert "does not hold week 2023-10-08" in again.text or "the file is damaged" in again.text
+    assert read_journal(store).keys() == set(WEEKS[:2])
+
+
+def test_a_week_in_the_log_of_changes_is_a_week_in_the_store(tmp_path: Path) -> None:
+    """Left alone after a kill, the `.wal` file is applied and the week is there, with the same noise."""
+    folder = new_folder(tmp_path / "work", *WEEKS[:1])
+    assert run_process(anonymize_words(WEEKS[0]), folder, setup=die_after_commit).killed
+    assert (folder / "store.db.wal").stat().st_size > 0
+    assert run_process(anonymize_words(WEEKS[0]), folder).code == 0
+    assert read_journal(folder / "store.db") == checksums(folder / "store.db")

@@ -1,0 +1,278 @@
+"""A damaged or altered store is found out and never silently used."""
+
+import json
+from collections.abc import Callable
+from dataclasses import astuple
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from search_insights.dataset.publication import publish
+from search_insights.errors import StoreError
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.weeks import Week
+from search_insights.store.journal import journal_path
+from search_insights.store.ledger import checksum
+from search_insights.store.store import create_or_open_store, open_store
+from search_insights.store.verification import problems
+from search_insights.trends.release import make_release
+from tests.dataset.test_publish import quick_accounting
+from tests.lab.damage import content, flips, refused
+from tests.store.test_store import entry_for
+from tests.support.logs import Run
+from tests.trends.test_derive import FIRST, USUAL, add_weeks, little, released
+
+# The tables as schema version 1 made them. This text is not to be changed: such stores are out there.
+VERSION_1 = """
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE regions (
+    number INTEGER NOT NULL, code TEXT NOT NULL, name TEXT NOT NULL, level TEXT NOT NULL, parent TEXT,
+    population BIGINT, land_area_km2 DOUBLE, latitude DOUBLE, longitude DOUBLE, place_id TEXT NOT NULL
+);
+CREATE TABLE cells (cell INTEGER NOT NULL, place_id TEXT NOT NULL, category TEXT NOT NULL, sigma DOUBLE NOT NULL);
+CREATE TABLE counts (week DATE NOT NULL, cell INTEGER NOT NULL, noisy BIGINT NOT NULL);
+CREATE TABLE ledger (
+    week DATE PRIMARY KEY, committed_at TEXT NOT NULL, epsilon DOUBLE NOT NULL, delta DOUBLE NOT NULL,
+    mechanism TEXT NOT NULL, cells INTEGER NOT NULL, checksum TEXT NOT NULL, spec TEXT NOT NULL,
+    geography TEXT NOT NULL, engine TEXT NOT NULL, program TEXT NOT NULL, missing_days TEXT NOT NULL,
+    classifier TEXT NOT NULL, naive_zone TEXT NOT NULL
+);
+CREATE TABLE scaling (
+    factor DOUBLE NOT NULL, first_week DATE NOT NULL, last_week DATE NOT NULL, weeks INTEGER NOT NULL,
+    fixed_at TEXT NOT NULL
+);
+CREATE TABLE sparsity (
+    first_week DATE NOT NULL, last_week DATE NOT NULL, removed TEXT[] NOT NULL, fixed_at TEXT NOT NULL
+);
+CREATE TABLE corrections (recorded_at TEXT NOT NULL, changed_values INTEGER NOT NULL, reason TEXT NOT NULL);
+"""
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare the tests what `ledger` says of many days, which is not what they are about."""
+    monkeypatch.setattr("search_insights.dp.accounting.epsilon_of_days", lambda spec, days: float(days))
+
+
+@pytest.fixture
+def coverage(tmp_path: Path) -> Coverage:
+    """The little country, with a window of four weeks."""
+    return little(tmp_path)
+
+
+@pytest.fixture
+def store(tmp_path: Path, coverage: Coverage) -> Path:
+    """A store with two weeks and a fixed scale."""
+    path = add_weeks(tmp_path / "store.db", coverage, {}, {})
+    released(path)
+    return path
+
+
+def change(store: Path, sql: str) -> None:
+    """Change a store behind its back."""
+    with duckdb.connect(str(store)) as connection:
+        connection.execute(sql)
+
+
+def wrong_with(store: Path) -> list[str]:
+    with open_store(store) as opened:
+        return problems(opened)
+
+
+def test_a_store_that_nobody_touched_is_whole(store: Path, run: Run) -> None:
+    """`ledger --verify` says so and ends with exit code 0, for programs too; nothing is written."""
+    before = store.read_bytes()
+    code, out, err = run("ledger", "--store", store, "--verify")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-1].startswith("Verified: the counts of all 2 weeks are those that were committed")
+    code, out, _ = run("ledger", "--store", store, "--verify", "--json")
+    answer = json.loads(out)
+    assert (code, answer["verified"], answer["problems"]) == (0, True, [])
+    assert store.read_bytes() == before
+
+
+CHANGES = {
+    "a count": ("UPDATE counts SET noisy = noisy + 1 WHERE cell = 7 AND week = '2021-01-11'", "2021-01-11: the counts"),
+    "two counts exchanged": (
+        "UPDATE counts SET noisy = CASE cell WHEN 0 THEN 3000 ELSE 100000 END WHERE cell < 2 AND week = '2021-01-04'",
+        "week 2021-01-04: the counts are not those",
+    ),
+    "a count removed": ("DELETE FROM counts WHERE cell = 7 AND week = '2021-01-04'", "the release has"),
+    "a count doubled": ("INSERT INTO counts SELECT * FROM counts WHERE cell = 7", "the release has"),
+    "a cell renamed": ("UPDATE counts SET cell = 9999 WHERE cell = 7", "the release has"),
+    "counts without an entry": ("INSERT INTO counts VALUES ('2021-02-01', 0, 5)", "2021-02-01: has counts, but no"),
+    "an entry without counts": ("DELETE FROM counts WHERE week = '2021-01-11'", "week 2021-01-11: 0 counts"),
+    "a week removed": (
+        "DELETE FROM counts WHERE week = '2021-01-11'; DELETE FROM ledger WHERE week = '2021-01-11'",
+        "week 2021-01-11: is in store.db.journal, but not in the store",
+    ),
+    "epsilon": ("UPDATE ledger SET epsilon = 0.1", "epsilon and delta in the ledger are not those of the spec"),
+    "cells in the ledger": ("UPDATE ledger SET cells = 3", "3 in the ledger"),
+    "a fingerprint": ("UPDATE ledger SET spec = 'x' WHERE week = '2021-01-04'", "committed under another spec"),
+    "a checksum": ("UPDATE ledger SET checksum = md5('x')", "not those that were committed (checksum)"),
+    "the day of a week": ("UPDATE ledger SET week = '2021-01-12' WHERE week = '2021-01-11'", "not begin on Monday"),
+    "a sigma": ("UPDATE cells SET sigma = 1 WHERE cell = 3", "the list of cells is not the one"),
+    "the scale": ("UPDATE scaling SET factor = factor * 1.001", "the scaling factor is not the one that weeks"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_every_change_is_found_out(store: Path, run: Run, what: str) -> None:
+    """`ledger --verify` names the week and what is wrong with it; exit code 1."""
+    sql, words = CHANGES[what]
+    change(store, sql)
+    code, out, _ = run("ledger", "--store", store, "--verify", "--json")
+    answer = json.loads(out)
+    assert (code, answer["verified"]) == (1, False)
+    assert any(words in line for line in answer["problems"]), answer["problems"]
+
+
+def test_what_is_wrong_is_told_to_people_with_the_way_out(store: Path, run: Run) -> None:
+    """All of it, a line each, below the ledger."""
+    change(store, CHANGES["a count"][0])
+    code, out, _ = run("ledger", "--store", store, "--verify")
+    assert code == 1
+    assert "NOT WHOLE; put a backup back with 'search-insights store restore':\n  week 2021-01-11: the counts" in out
+
+
+def test_shared_days_are_found_out(store: Path) -> None:
+    """Two weeks that share a day spend more on it than was promised."""
+    change(
+        store, "INSERT INTO ledger SELECT * REPLACE (DATE '2021-01-08' AS week) FROM ledger WHERE week = '2021-01-04'"
+    )
+    assert any("weeks 2021-01-04 and 2021-01-08 share days" in line for line in wrong_with(store))
+
+
+def test_another_noise_than_the_journals_is_found_out(store: Path) -> None:
+    """A store that was noised anew, with checksums to match, still contradicts what was written down."""
+    path = journal_path(store)
+    path.write_text(path.read_text()[:11] + "0" * 64 + "\n")
+    assert wrong_with(store) == ["week 2021-01-04: has other noise than store.db.journal says was committed"]
+
+
+def test_one_flipped_bit_is_found_out_or_does_not_matter(store: Path, tmp_path: Path) -> None:
+    """All over the file: what is read back unnoticed is what was written."""
+    size = store.stat().st_size
+    places = [*range(0, 12_288, 1024), *range(12_288, size, size // 40)]
+    found, harmless = flips(store, places, tmp_path)
+    assert found + harmless == len(places)
+    assert found >= 10
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.7, 0.999])
+def test_a_store_that_was_cut_short_is_found_out(store: Path, tmp_path: Path, share: float) -> None:
+    """Whatever its length, it is refused, or nothing of it was cut."""
+    copy = tmp_path / "cut.db"
+    copy.write_bytes(store.read_bytes()[: int(share * store.stat().st_size)])
+    assert refused(copy) or content(copy) == content(store)
+
+
+def test_a_damaged_store_is_not_published(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Publishing checks the counts that it uses."""
+    quick_accounting(monkeypatch)
+    change(store, CHANGES["a count"][0])
+    with pytest.raises(StoreError, match="week 2021-01-11 do not match the ledger"):
+        publish(store, store.parent / "dataset")
+    assert not (store.parent / "dataset").exists()
+
+
+@pytest.mark.parametrize("command", ["ledger", "publish", "anonymize", "backup"])
+def test_a_damaged_file_is_one_line_everywhere(store: Path, run: Run, command: str) -> None:
+    """Wherever DuckDB meets the damage, the operator reads one line with the way out, and no traceback."""
+    data = bytearray(store.read_bytes())
+    data[12_288 + 8 :: 4096] = bytes(255 - byte for byte in data[12_288 + 8 :: 4096])
+    store.write_bytes(data)
+    words: dict[str, tuple[str | Path, ...]] = {
+        "ledger": ("ledger", "--store", store),
+        "publish": ("publish", "--store", store, "--out", store.parent / "dataset"),
+        "backup": ("store", "backup", "--store", store, "--out", store.parent / "b.db"),
+        "anonymize": ("anonymize", "x.csv", "--store", store, "--week", "2021-01-18"),
+    }
+    code, out, err = run(*words[command])
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"{store}: the file is damaged; put a backup back with 'search-insights store restore'" in err
+    assert store.read_bytes() == data
+
+
+# Versions
+
+
+def store_of_version_1(path: Path, coverage: Coverage) -> Path:
+    """Make a store as the first version did, by its own SQL."""
+    regions = [(i, *astuple(region)) for i, region in enumerate(coverage.geography.regions)]
+    cells = CellList(coverage)
+    noisy = np.tile(np.array(USUAL, dtype=np.int64), len(cells.regions))
+    entry = entry_for(coverage, noisy, Week(FIRST, coverage.spec.time_zone))
+    about = {
+        "schema_version": "1",
+        "spec": (path.parent / "spec.toml").read_text(),
+        "spec_fingerprint": coverage.spec.fingerprint,
+        "geography_source": "us",
+        "geography_fingerprint": coverage.geography.fingerprint,
+    }
+    listed = [(i, cell.region.place_id, cell.category, cell.sigma) for i, cell in enumerate(cells.cells)]
+    promise = coverage.spec.promise
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(VERSION_1)
+        for table, rows in {
+            "about": list(about.items()),
+            "regions": regions,
+            "cells": listed,
+            "counts": [(FIRST, i, int(count)) for i, count in enumerate(noisy)],
+            "ledger": [(*astuple(entry)[:2], promise.epsilon, promise.delta, *astuple(entry)[4:])],
+        }.items():
+            connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+    return path
+
+
+@pytest.fixture
+def first_store(tmp_path: Path, coverage: Coverage) -> Path:
+    """A store that the first version made, without a journal."""
+    from search_insights.spec.spec_file import spec_toml
+
+    (tmp_path / "spec.toml").write_text(spec_toml(coverage.spec), encoding="utf-8")
+    return store_of_version_1(tmp_path / "first.db", coverage)
+
+
+def test_a_store_of_the_first_version_is_opened_and_goes_on(first_store: Path, coverage: Coverage) -> None:
+    """Its week is read, verified, published from and written into the journal, and weeks are added to it."""
+    assert wrong_with(first_store) == []
+    add_weeks(first_store, coverage, {}, start=1)
+    assert len(make_release(first_store).entries) == 2
+    assert len(journal_path(first_store).read_text().splitlines()) == 2
+    assert checksum(FIRST, np.tile(np.array(USUAL, dtype=np.int64), len(CellList(coverage).regions)))[:8] == "22827e9c"
+
+
+def newer(store: Path) -> None:
+    change(store, "UPDATE about SET value = '2' WHERE key = 'schema_version'")
+
+
+def no_version(store: Path) -> None:
+    change(store, "DELETE FROM about WHERE key = 'schema_version'")
+
+
+@pytest.mark.parametrize(("make", "version"), [(newer, "2"), (no_version, "none")])
+def test_a_store_of_an_unknown_version_is_refused_with_the_way_out(
+    first_store: Path, coverage: Coverage, make: Callable[[Path], None], version: str
+) -> None:
+    """A program does not guess at records whose meaning it does not know; it says which program does."""
+    make(first_store)
+    before = first_store.read_bytes()
+    words = f"made with schema version {version}; this program knows version 1: use the version of this program that"
+    with pytest.raises(StoreError, match=words), open_store(first_store):
+        pass
+    with pytest.raises(StoreError, match=words), create_or_open_store(first_store, coverage):
+        pass
+    assert first_store.read_bytes() == before
+
+
+def test_a_file_of_a_newer_duckdb_is_refused_with_the_way_out(first_store: Path) -> None:
+    """The version of the file format stands in its header; the line says what to do."""
+    data = bytearray(first_store.read_bytes())
+    data[12:20] = (10_000).to_bytes(8, "little")
+    first_store.write_bytes(data)
+    with pytest.raises(StoreError, match=r"another version of DuckDB|damaged"), open_store(first_store):
+        pass
