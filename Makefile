@@ -26,8 +26,8 @@ test: $(VENV)/dev.stamp
 
 # The long versions of what `make test` tries, with reports in build/evidence/.
 evidence: $(VENV)/dev.stamp
-	$(BIN)/python -m tools.evidence
-	$(BIN)/python -m tools.evidence_reliability
+	$(BIN)/python -m evidence.privacy
+	$(BIN)/python -m evidence.durability
 
 format: $(VENV)/dev.stamp
 	$(BIN)/ruff check --fix .
@@ -51,7 +51,7 @@ model: $(VENV)/dev.stamp
 
 # Measures this program beside its peers, each of which it installs into an environment of its own under build/.
 bench-peers: $(VENV)/dev.stamp
-	$(BIN)/python -m benchmarks.bench_peers
+	$(BIN)/python -m evidence.benchmarks.bench_peers
 
 clean:
 	rm -rf $(VENV)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import settings
 
 from search_insights.commands.cli import main
+from search_insights.dashboards.site import dashboard
 from search_insights.errors import InputError
 from search_insights.private.spark.session import Cluster, open_session, private_session, require_java
-from search_insights.site.site import dashboard
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Geography, load_geography
 from search_insights.spec.spec import Spec

@@ -1,6 +1,6 @@
 """Killed at any moment, the program loses nothing, spends nothing twice and lets nothing out.
 
-These are the quick versions; `python -m tools.evidence_reliability kills moments` kills at every line.
+These are the quick versions; `python -m evidence.durability kills moments` kills at every line.
 """
 
 import inspect

@@ -38,7 +38,7 @@ def test_every_test_that_the_docs_name_exists() -> None:
     """docs/privacy.md points at tests; each of them is there."""
     defined = {
         name
-        for path in (ROOT / "tests").glob("test_*.py")
+        for path in (ROOT / "tests").rglob("test_*.py")
         for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
     assert set(re.findall(r"`(test_\w+)`", TABLE)) <= defined

@@ -1,0 +1,1 @@
+"""Fault machinery: killing, damaging, mutating and overloading the program."""

@@ -1,6 +1,6 @@
 """A heavy user, a crowd, a traveller and a hot spot are counted right, in bounded memory.
 
-The long version, with 100 million events each, is `python -m tools.evidence_reliability load`.
+The long version, with 100 million events each, is `python -m evidence.durability load`.
 """
 
 import pytest

@@ -1,0 +1,1 @@
+"""Helpers that test modules share, and tests of `search_insights.support`."""

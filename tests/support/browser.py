@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
-from search_insights.site.server import make_server
+from search_insights.dashboards.server import make_server
 
 # Without the flags about the background, Chromium looks for hosts of its own, which is not what is tested.
 FLAGS = [

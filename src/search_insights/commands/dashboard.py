@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Build, and say how to look at it."""
-    from search_insights.site.site import dashboard
+    from search_insights.dashboards.site import dashboard
     from search_insights.spec.geography import load_geography
     from search_insights.spec.spec_file import load_spec
 

@@ -7,12 +7,12 @@ from datetime import date
 from pathlib import Path
 
 from search_insights.anonymization import anonymize
+from search_insights.dashboards.site import Site, dashboard
 from search_insights.dataset.publication import Published, publish
 from search_insights.evaluation.accuracy import Accuracy, evaluate, save_accuracy_chart
 from search_insights.evaluation.truth import add_exact_counts
 from search_insights.private.log import LogSource
 from search_insights.simulation.simulation import simulate
-from search_insights.site.site import Site, dashboard
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec

@@ -19,7 +19,7 @@ def run(args: argparse.Namespace) -> int:
     """Serve until interrupted."""
     import sys
 
-    from search_insights.site.server import make_server
+    from search_insights.dashboards.server import make_server
 
     with make_server(args.site, args.port) as server:
         host, port = server.server_address[:2]

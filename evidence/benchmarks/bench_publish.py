@@ -1,6 +1,6 @@
 """How fast a dataset is derived and written, as a ratio to DuckDB writing the same rows to CSV.
 
-    python benchmarks/bench_publish.py [--weeks 160] [--rounds 3]
+    python -m evidence.benchmarks.bench_publish.py [--weeks 160] [--rounds 3]
 
 The store has made-up noisy counts of the whole packaged United States: every region has searches in proportion to its
 population, 2 % of them about vaccination in the mean week, more in some than in others. The reference copies the

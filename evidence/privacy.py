@@ -1,6 +1,6 @@
 """The longer experiments behind docs/privacy.md: runs them and writes a report with plots.
 
-    python -m tools.evidence [--out build/evidence] [--audits 10] [--seeds 5]
+    python -m evidence.privacy [--out build/evidence] [--audits 10] [--seeds 5]
 
 Takes about half an hour on 2 cores; `make evidence` runs it. Nothing here is needed to use the program.
 """
@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks import bench_bounding, bench_calibrate
 from scipy import stats
 
+from evidence.benchmarks import bench_bounding, bench_calibrate
 from search_insights.anonymization import anonymize
 from search_insights.audit.audit import CONFIDENCE, Audit, audit
 from search_insights.audit.bound import Difference, lower_advantage

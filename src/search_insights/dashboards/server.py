@@ -7,8 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from search_insights.dashboards.site import is_site
 from search_insights.errors import InputError
-from search_insights.site.site import is_site
 
 LOOPBACK = "127.0.0.1"
 

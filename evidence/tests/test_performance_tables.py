@@ -1,10 +1,11 @@
-"""The measured numbers of docs/scaling.md are those of the records in benchmarks/results."""
+"""The measured numbers of docs/scaling.md are those of the records in evidence/results."""
 
 from typing import Any
 
 import pytest
-from benchmarks.peer_rates import OURS, off_by, rates
-from tools.scaling_tables import PAGE, blocks, filled, growth_lines
+
+from evidence.peer_rates import OURS, off_by, rates
+from evidence.performance_tables import PAGE, blocks, filled, growth_lines
 
 
 def run(who: str, events: int, seconds: float) -> dict[str, Any]:
@@ -12,7 +13,7 @@ def run(who: str, events: int, seconds: float) -> dict[str, Any]:
 
 
 def test_the_page_has_the_numbers_of_the_records() -> None:
-    """No measured number is pasted by hand: `python -m tools.scaling_tables` would change nothing."""
+    """No measured number is pasted by hand: `python -m evidence.performance_tables` would change nothing."""
     page = PAGE.read_text(encoding="utf-8")
     assert filled(page, blocks()) == page
 

@@ -1,6 +1,6 @@
-"""Write the tables of docs/scaling.md from the recorded measurements in benchmarks/results.
+"""Write the tables of docs/scaling.md from the recorded measurements in evidence/results.
 
-    python -m tools.scaling_tables
+    python -m evidence.performance_tables
 
 What stands between a marker such as `<!-- growth table -->` and the next `<!-- end -->` is written anew; a test
 compares it with the records, so that no measured number is pasted by hand.
@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peer_rates import OURS, Rates, least, rates, ratio
-from tools import cluster_plan
+from evidence import cluster_plan
+from evidence.peer_rates import OURS, Rates, least, rates, ratio
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
+RESULTS = ROOT / "evidence" / "results"
 LESS = "without X4"  # so ends the name of a run that asks for less than its library can express
 PAGE = ROOT / "docs" / "scaling.md"
 
@@ -135,7 +135,7 @@ def filled(page: str, blocks: dict[str, list[str]]) -> str:
 
 
 def read(name: str) -> Any:
-    """Read a record of benchmarks/results."""
+    """Read a record of evidence/results."""
     return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 

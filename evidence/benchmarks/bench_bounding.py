@@ -1,6 +1,6 @@
 """What the bounding keeps and how it shifts regions, next to other rules, on a simulated week.
 
-    python -m benchmarks.bench_bounding [--events-per-week 5000000] [--seed 7]
+    python -m evidence.benchmarks.bench_bounding [--events-per-week 5000000] [--seed 7]
 
 A possible contribution is a user-day and category with at least one event whose size class is known: without X4 each
 could count once in its county. Open levels are not shown: every rule keeps all of them there.

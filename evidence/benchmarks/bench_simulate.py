@@ -1,6 +1,6 @@
 """How fast a log is simulated, and what a day costs: drawing it, and writing it as Parquet.
 
-    python benchmarks/bench_simulate.py [--events-per-week N] [--weeks N] [--queries]
+    python -m evidence.benchmarks.bench_simulate.py [--events-per-week N] [--weeks N] [--queries]
 
 Wall time depends on how busy the machine is; CPU time per event does so much less. What DuckDB takes to write two
 columns of random numbers is the yardstick.

@@ -1,6 +1,6 @@
 """How fast the classifier is on one core, how much memory it takes, and what it adds to anonymizing a log of queries.
 
-    python benchmarks/bench_classify.py [--texts 400000] [--events-per-week 3000000] [--queries FILE]
+    python -m evidence.benchmarks.bench_classify.py [--texts 400000] [--events-per-week 3000000] [--queries FILE]
 
 The reference of the same run is DuckDB on one thread, hashing each of the same distinct texts. Without --queries (CSV
 or Parquet with a column `query`) the texts are those of the simulator; also measured are texts that all have a cue.

@@ -1,6 +1,6 @@
 """How fast a week is anonymized, as a ratio to DuckDB counting its distinct users day by day.
 
-    python benchmarks/bench_anonymize.py [--events 50e6] [--text-ids] [--growth]
+    python -m evidence.benchmarks.bench_anonymize.py [--events 50e6] [--text-ids] [--growth]
 
 The log has 3 million users, 7 days, one Parquet file a day, every ZIP code area, 3 % of searches about vaccination.
 Reference, bounding and the whole command (from process start to commit) are measured in one run, several times in
@@ -98,9 +98,7 @@ def command(folder: Path) -> tuple[float, float]:
 
 def in_own_process(name: str, folder: Path) -> float:
     """Measure in a fresh process, so that no measurement inherits the memory of another."""
-    code = (
-        f"from benchmarks.bench_anonymize import {name}; from pathlib import Path; print({name}(Path({str(folder)!r})))"
-    )
+    code = f"from evidence.benchmarks.bench_anonymize import {name} as f, Path; print(f(Path({str(folder)!r})))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     return float(done.stdout)
 

@@ -1,6 +1,6 @@
 """How many data points are published with calibrated and with optimized sigmas, next to the paper's table.
 
-    python -m benchmarks.bench_calibrate [--weeks 6] [--events-per-week 10000000]
+    python -m evidence.benchmarks.bench_calibrate [--weeks 6] [--events-per-week 10000000]
 
 The profile for the optimization comes from one simulated log, the measurement from another of the same model. All three
 specs promise the same epsilon and delta; what is counted is what `evaluate` finds published.

@@ -1,18 +1,17 @@
-"""Draw docs/images/growth.svg and peers.svg from the recorded measurements in benchmarks/results.
+"""Draw docs/images/growth.svg and peers.svg from the recorded measurements in evidence/results.
 
-python -m tools.growth_plots
+python -m evidence.growth_plots
 """
 
 import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peer_rates import rates
-
+from evidence.peer_rates import rates
 from search_insights.support.charts import save_chart
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
+RESULTS = ROOT / "evidence" / "results"
 IMAGES = ROOT / "docs" / "images"
 NAMES = {"duckdb": "DuckDB", "spark": "Spark, local"}
 COLOURS = {"domain": list(NAMES.values()), "range": ["#1f6f8b", "#d1662a"]}

@@ -1,6 +1,6 @@
 """Plan the counting of a national log from the recorded measurements: cores, memory, shuffle, money.
 
-python -m tools.cluster_plan [--events-a-day 10e9] [--hours 2] [--price 0.05]
+python -m evidence.cluster_plan [--events-a-day 10e9] [--hours 2] [--price 0.05]
 
 What a search costs is the slope between the smallest and the largest log measured on Spark, so that the cost of
 starting and planning, which does not grow, is left out. Prices, the share of time that cores are busy and what a node
@@ -15,7 +15,7 @@ from typing import Any
 
 from search_insights.commands.console import out, table
 
-RESULTS = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "growth.json"
+RESULTS = Path(__file__).resolve().parents[1] / "evidence" / "results" / "growth.json"
 BUSY = 0.6  # the share of a cluster's core-hours that its tasks compute
 NODE_CORES, NODE_GBIT, NODE_DISK_GB = 16, 12.5, 1.0  # the latter two a second
 MEMORY_A_CORE_GB = 4

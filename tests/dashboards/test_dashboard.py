@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 
 import search_insights
+from search_insights.dashboards.data_files import BLOCK_WEEKS
+from search_insights.dashboards.published import MISSING
+from search_insights.dashboards.server import file_of, make_server
+from search_insights.dashboards.shapes import load_topology, project_shapes
+from search_insights.dashboards.site import dashboard
 from search_insights.errors import InputError
-from search_insights.site.data_files import BLOCK_WEEKS
-from search_insights.site.published import MISSING
-from search_insights.site.server import file_of, make_server
-from search_insights.site.shapes import load_topology, project_shapes
-from search_insights.site.site import dashboard
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Geography, load_geography
 from tests.support.dashboards import QAZARIA, US
@@ -32,7 +32,7 @@ from tests.support.other_country import other_geography, other_spec_file
 
 # A commune that has no value in any week, and is known only from the rows of its parishes.
 MADE_UP = 'region/Qazaria/North, "Upper" Province/नमस्ते नगर/a\\b'
-SITE = Path(search_insights.__file__).parent / "site" / "page"
+SITE = Path(search_insights.__file__).parent / "dashboards" / "page"
 TRENDS = 3
 PARTS = 3
 

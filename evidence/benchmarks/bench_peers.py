@@ -1,6 +1,6 @@
 """How fast other libraries for differential privacy release the same cells, next to this program.
 
-    make bench-peers     # or: python -m benchmarks.bench_peers [--events 50e6] [--peer-events 2e5,8e5] [--rounds 2]
+    python -m evidence.benchmarks.bench_peers [--events 50e6] [--peer-events 2e5,8e5] [--rounds 2]
 
 The log is that of bench_anonymize: 3 million users, 7 days, every ZIP code area. Peers read two shares of its users
 (all of their searches, so that a user-day looks the same), made ready for them (peer_log.py). Each releases the same
@@ -25,12 +25,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from tools.scaling_tables import peers_lines
-
-from benchmarks.bench_anonymize import MONDAY
-from benchmarks.peer_log import Share, make_logs
-from benchmarks.peer_rates import OURS, off_by
-from benchmarks.watched import Used, watch
+from evidence.benchmarks.bench_anonymize import MONDAY
+from evidence.peer_log import Share, make_logs
+from evidence.peer_rates import OURS, off_by
+from evidence.performance_tables import peers_lines
+from evidence.watched import Used, watch
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
@@ -38,9 +37,9 @@ from search_insights.spec.spec_file import load_spec
 from search_insights.spec.weeks import Week
 from search_insights.store.store import open_store
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENTS = ROOT / "build" / "peers"
-RESULTS = ROOT / "benchmarks" / "results" / "peers.json"
+RESULTS = ROOT / "evidence" / "results" / "peers.json"
 # Who is shown, the environment and script, and the script's options.
 PEERS = (
     ("PipelineDP (local)", "pipelinedp"),
@@ -74,7 +73,7 @@ def install(peer: str) -> Path | None:
     """Make a peer's environment, if it is not there; give its Python, or None if it cannot be installed here."""
     python = ENVIRONMENTS / peer / "bin" / "python"
     stamp = ENVIRONMENTS / peer / "installed"
-    requirements = ROOT / "benchmarks" / "peers" / f"{peer}.txt"
+    requirements = ROOT / "evidence" / "peers" / f"{peer}.txt"
     if stamp.exists() and stamp.read_text() == requirements.read_text():
         return python
     print(f"installing {peer}", file=sys.stderr, flush=True)
@@ -89,7 +88,7 @@ def install(peer: str) -> Path | None:
 
 def measure_peer(who: str, python: Path, peer: str, options: Sequence[str], share: Share) -> Run | None:
     """Run a peer's script; none if it fails or takes too long."""
-    script = ROOT / "benchmarks" / "peers" / f"{peer}.py"
+    script = ROOT / "evidence" / "peers" / f"{peer}.py"
     load = os.getloadavg()[0]
     try:
         used = watch([str(python), str(script), str(share.ready), *options], LIMIT)
@@ -187,7 +186,7 @@ def main() -> None:
     args = parser.parse_args()
     ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
     sizes = f"--events {args.events:g} --peer-events {args.peer_events}"
-    command = f"python -m benchmarks.bench_peers {sizes} --rounds {args.rounds}"
+    command = f"python -m evidence.benchmarks.bench_peers {sizes} --rounds {args.rounds}"
     runs: list[Run] = []
     for run in measure(int(args.events), [int(float(n)) for n in args.peer_events.split(",")], args.rounds):
         runs.append(run)

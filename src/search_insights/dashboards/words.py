@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from search_insights.site.published import Dataset
-from search_insights.site.regions import Places, words
+from search_insights.dashboards.published import Dataset
+from search_insights.dashboards.regions import Places, words
 
 
 def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:

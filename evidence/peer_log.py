@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.bench_anonymize import MONDAY, make_log
+from evidence.benchmarks.bench_anonymize import MONDAY, make_log
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.support.database import connect

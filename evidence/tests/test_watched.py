@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.watched import watch
+
+from evidence.watched import watch
 
 BURN = "import time\nwhile time.process_time() < 0.06: pass"
 

@@ -1,7 +1,7 @@
 """The long versions of the reliability tests: every kill, fault, load and the soak, with a table of what happened.
 
-    python -m tools.evidence_reliability                 # all of it, about an hour on 2 cores
-    python -m tools.evidence_reliability kills soak      # some sections
+    python -m evidence.durability                 # all of it, about an hour on 2 cores
+    python -m evidence.durability kills soak      # some sections
 
 Writes build/evidence/reliability.json and .md; a section that is run again replaces what it said before. Exit code 1 if
 anything broke a promise.
@@ -89,7 +89,7 @@ def moments() -> list[Row]:
 
 def program() -> list[Row]:
     """Kill the installed program itself, started anew each time, at random moments."""
-    draw, broken, killed, tries = random.Random(5), [], 0, 40  # noqa: S311
+    draw, broken, killed, tries = random.Random(5), [], 0, 40
     with tempfile.TemporaryDirectory() as home:
         folder = new_folder(Path(home) / "work", *WEEKS)
         for number in range(tries):
@@ -123,7 +123,7 @@ def bits() -> list[Row]:
         run_process(PUBLISH, folder)
         store = folder / "store.db"
         size = store.stat().st_size
-        places = random.Random(1).sample(range(size), 2_000)  # noqa: S311
+        places = random.Random(1).sample(range(size), 2_000)
         found, harmless = flips(store, places, Path(home))
         words = f"{found:,} found out, {harmless:,} in parts of the file that hold nothing"
         rows = [Row("one bit of the store flipped", len(places), words, [])]

@@ -1,6 +1,6 @@
 """How light and how quick the dashboard is in a real browser, on a national dataset of many weeks.
 
-    python -m benchmarks.bench_dashboard [--weeks 160] [--rounds 5]
+    python -m evidence.benchmarks.bench_dashboard [--weeks 160] [--rounds 5]
 
 The dataset is that of `bench_publish.py`. Measured in Chromium, each round with an empty cache: the bytes that the
 first view loads over the wire and when the map of all counties is painted; then how long it takes from a change of the
@@ -22,9 +22,9 @@ from typing import Any
 from playwright.sync_api import Browser, Page
 from tests.support.browser import running_browser, served
 
-from benchmarks.bench_publish import make_store
+from evidence.benchmarks.bench_publish import make_store
+from search_insights.dashboards.site import dashboard
 from search_insights.dataset.publication import publish
-from search_insights.site.site import dashboard
 
 STEPS = 24  # several blocks of weeks
 PAUSE_MS = 500

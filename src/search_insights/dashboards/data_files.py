@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.site.published import MISSING, Dataset, Table
-from search_insights.site.regions import Places, words
-from search_insights.site.shapes import Shapes
-from search_insights.site.words import about, peak
+from search_insights.dashboards.published import MISSING, Dataset, Table
+from search_insights.dashboards.regions import Places, words
+from search_insights.dashboards.shapes import Shapes
+from search_insights.dashboards.words import about, peak
 from search_insights.spec.geography import Region
 
 BLOCK_WEEKS = 8

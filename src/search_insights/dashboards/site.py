@@ -11,11 +11,11 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from search_insights.dashboards.data_files import View, write_data
+from search_insights.dashboards.published import Dataset, read_dataset, read_values
+from search_insights.dashboards.regions import find_places
+from search_insights.dashboards.shapes import Shapes, load_topology, project_shapes
 from search_insights.errors import InputError
-from search_insights.site.data_files import View, write_data
-from search_insights.site.published import Dataset, read_dataset, read_values
-from search_insights.site.regions import find_places
-from search_insights.site.shapes import Shapes, load_topology, project_shapes
 from search_insights.spec.geography import Geography
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
@@ -56,7 +56,7 @@ def dashboard(
     topologies = [*(load_topology(path) for path in shapes), load_topology()]
     try:
         with replacing(out) as draft:
-            _copy_page(resources.files("search_insights.site") / "page", draft)
+            _copy_page(resources.files("search_insights.dashboards") / "page", draft)
             entries = []
             for key, dataset in zip(keys, found, strict=True):
                 progress(f"reading {dataset.folder}")

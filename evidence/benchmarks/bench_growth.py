@@ -1,10 +1,10 @@
 """How the cost of a week grows with its log: time, CPU, memory and disk of the whole command, on DuckDB and on Spark.
 
-    python -m benchmarks.bench_growth [--duckdb 5e6,20e6,50e6,200e6,500e6] [--spark 5e6,20e6,50e6,200e6,500e6]
+    python -m evidence.benchmarks.bench_growth [--duckdb 5e6,20e6,50e6,200e6,500e6] [--spark 5e6,20e6,50e6,200e6,500e6]
 
 Users grow with the log: 17 searches a user and week, as in bench_anonymize with 50 million events. Larger logs are
 copies of one of 5 million, each with users of its own whose searches lie in many files. Measurements are added to
-benchmarks/results/growth.json, where they replace older ones of the same engine and size; tools/growth_plots.py draws
+evidence/results/growth.json, where they replace older ones of the same engine and size; evidence/growth_plots.py draws
 them. CPU time and memory are those of the command and all that it starts; for Spark, its own log of events tells the
 work of the tasks and the bytes that they shuffled.
 """
@@ -19,12 +19,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from benchmarks.bench_anonymize import MONDAY, make_log
-from benchmarks.watched import watch
+from evidence.benchmarks.bench_anonymize import MONDAY, make_log
+from evidence.watched import watch
 from search_insights.support.database import connect
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results" / "growth.json"
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "evidence" / "results" / "growth.json"
 PART = 5_000_000  # events of the log that larger ones are copies of
 PART_USERS = 300_000
 HEAP = "4g"  # of Spark's driver, which is all of it on one machine

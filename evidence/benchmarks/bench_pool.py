@@ -1,6 +1,7 @@
 """What the unlabelled pool adds to the labels: models trained with and without it, compared in pairs.
 
-    python benchmarks/bench_pool.py [--texts 20000] [--subsets 8] [--sizes N ...] [--labels FILE ...] [--ordinary FILE]
+    python -m evidence.benchmarks.bench_pool.py [--texts 20000] [--subsets 8] [--sizes N ...] [--labels FILE ...]
+        [--ordinary FILE]
 
 Every pair is scored on the packaged held-out labels, which none of them saw, on each FILE of labels given, and on both
 misspelt by another hand than the one that trains: neighbours on the keyboard, words spelt as they sound. Of ordinary

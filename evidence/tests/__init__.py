@@ -1,0 +1,1 @@
+"""Tests of the evidence code itself; part of `make test`."""
