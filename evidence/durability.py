@@ -34,6 +34,7 @@ from search_insights.errors import StoreError
 from search_insights.store.journal import read_journal
 from search_insights.store.store import open_store
 from search_insights.store.verification import problems
+from search_insights.trends.scaling import scale_problems
 
 PROGRAM = Path(sysconfig.get_path("scripts")) / "search-insights"
 OUT = Path("build/evidence")
@@ -110,7 +111,7 @@ def program() -> list[Row]:
 def _unsound(folder: Path) -> list[str]:
     try:
         with open_store(folder / "store.db") as store:
-            return problems(store)
+            return problems(store, scale_problems)
     except StoreError as error:
         return [] if "no such store" in str(error) or "is empty" in str(error) else [str(error)]
 

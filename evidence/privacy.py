@@ -26,7 +26,7 @@ from search_insights.dp.accounting import account
 from search_insights.dp.gaussian import epsilon_of_mu, mu_of_advantage
 from search_insights.dp.noise import add_noise
 from search_insights.evaluation.accuracy import evaluate
-from search_insights.evaluation.truth import add_exact_counts
+from search_insights.evaluation.exact_counts import add_exact_counts
 from search_insights.private.log import LogSource
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage

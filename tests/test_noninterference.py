@@ -18,9 +18,10 @@ import numpy as np
 import pytest
 
 from search_insights import anonymization
-from search_insights.dp.noise import Counts, Sigmas, add_noise
+from search_insights.dp.noise import add_noise
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import spec_toml
+from search_insights.support.arrays import Counts, Floats
 from search_insights.trends import release
 from tests.lab.mutants import everywhere
 from tests.support.logs import MONDAY, Publisher, Run, little_geography, new_publisher, searches
@@ -29,7 +30,7 @@ BUSY = searches(category="['A1', 'A2', 'A3'][(i % 3) + 1]", rows=40_000)
 SPARSE = searches(region="'US-AL'", category="'A3'", rows=30_000)
 
 
-def fixed_noise(counts: Counts, sigmas: Sigmas) -> Counts:
+def fixed_noise(counts: Counts, sigmas: Floats) -> Counts:
     """Give numbers that depend on the place of a cell only, large enough to be published."""
     place = np.arange(counts.size, dtype=np.int64)
     return place % 7 + np.resize(np.array([80_000, 3_600, 2_800, 3_200], dtype=np.int64), counts.size)

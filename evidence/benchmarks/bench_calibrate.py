@@ -19,7 +19,7 @@ from search_insights.calibration.optimization import optimize
 from search_insights.calibration.profile import profile_of_truth
 from search_insights.dp.accounting import account
 from search_insights.evaluation.accuracy import Accuracy, evaluate
-from search_insights.evaluation.truth import add_exact_counts
+from search_insights.evaluation.exact_counts import add_exact_counts
 from search_insights.private.log import LogSource
 from search_insights.simulation.simulation import SimulatedLog, simulate
 from search_insights.spec.coverage import Coverage

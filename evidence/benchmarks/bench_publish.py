@@ -21,7 +21,6 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from search_insights.dp.noise import Counts
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
@@ -29,6 +28,7 @@ from search_insights.spec.spec_file import load_spec
 from search_insights.spec.weeks import Week
 from search_insights.store.ledger import LedgerEntry, checksum
 from search_insights.store.store import create_or_open_store
+from search_insights.support.arrays import Counts
 
 TOPICS = np.array([1.0, 0.009, 0.004, 0.007])  # any search, A1, A2, A3
 SEARCHES_PER_HEAD = 0.2

@@ -22,7 +22,7 @@ _WHERE = {
     "Tolerance": "private.counting",
     "account": "dp.accounting",
     "anonymize": "anonymization",
-    "dashboard": "site.site",
+    "dashboard": "dashboards.site",
     "evaluate": "evaluation.accuracy",
     "load": "dataset.loading",
     "load_classifier": "classifier.model",

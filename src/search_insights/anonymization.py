@@ -10,11 +10,11 @@ from importlib import metadata
 from pathlib import Path
 
 from search_insights.dp.accounting import require_promise
-from search_insights.dp.noise import MECHANISM, Counts, add_noise
+from search_insights.dp.noise import MECHANISM, add_noise
 from search_insights.errors import InputError
 from search_insights.private.counting import Tolerance, count_week
 from search_insights.private.duckdb_engine import open_duckdb_engine
-from search_insights.private.engine import Engine, LeftOut, OpenEngine
+from search_insights.private.engine import Engine, OpenEngine, UnusedRows
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import RegionNames, region_names
 from search_insights.spec.cells import CellList
@@ -23,6 +23,7 @@ from search_insights.spec.weeks import Week, week_of
 from search_insights.store.journal import refuse_second_noise
 from search_insights.store.ledger import LedgerEntry, checksum
 from search_insights.store.store import Store, create_or_open_store
+from search_insights.support.arrays import Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,8 @@ class WeekDone:
 
     week: Week
     was_there: bool
-    left_out: LeftOut = field(default_factory=LeftOut)
-    doubtful_codes: bool = False
+    unused: UnusedRows = field(default_factory=UnusedRows)
+    ambiguous_codes: bool = False
 
 
 def anonymize(
@@ -99,7 +100,7 @@ class _Run:
         noisy = add_noise(found.counts, self.cells.sigmas)
         self.store.commit_week(week, noisy, self._entry(week, noisy))
         self.progress(f"week {week}: committed")
-        return WeekDone(week, False, found.left_out, found.doubtful_codes)
+        return WeekDone(week, False, found.unused, found.ambiguous_codes)
 
     def _entry(self, week: Week, noisy: Counts) -> LedgerEntry:
         spec = self.cells.coverage.spec
@@ -128,7 +129,7 @@ def _require_same_zone(store: Store, naive_zone: str) -> None:
     if naive_zone and before:
         raise InputError(
             f"{store.path}: times without a zone were read in {min(before)} for earlier weeks, now in {naive_zone}; "
-            f"use --naive-zone {min(before)}"
+            f"use `naive_zone` {min(before)}"
         )
 
 
@@ -138,7 +139,7 @@ def _require_same_model(store: Store, classifier: str, changed: bool) -> None:
     if classifier and before and not changed:
         raise InputError(
             f"{store.path}: earlier weeks were classified by another model ({min(before)[:12]}, now "
-            f"{classifier[:12]}), so values may jump; use that one with --model FILE, or say --model-changed"
+            f"{classifier[:12]}), so values may jump; use that one with `model` FILE, or say `model_changed`"
         )
 
 

@@ -6,12 +6,19 @@
     │   ├── SpecError       a release spec
     │   ├── GeographyError  a table of regions
     │   ├── LogError        a search log
+    │   │   └── MissingDays     days of it without an event
     │   └── StoreError      a store that is locked, damaged, or belongs to another release
     └── CheckFailed         a check ran and its answer is no: exit code 1
 
 Every message is one line that says what is wrong, where, and what to do. It never holds a value from the
 search log: no user, no query, no region of an event, no exact count of events in a cell.
+
+The library knows no command line. Where a message names a parameter, it does so in backquotes (`naive_zone`), and
+`commands/options.py` puts the option in its place.
 """
+
+from collections.abc import Sequence
+from datetime import date
 
 
 class SearchInsightsError(Exception):
@@ -43,6 +50,15 @@ class GeographyError(InputError):
 
 class LogError(InputError):
     """A search log cannot be used."""
+
+
+class MissingDays(LogError):
+    """Days of a week have no usable event: the log may be incomplete."""
+
+    def __init__(self, message: str, days: Sequence[date]) -> None:
+        """Keep the days, so that the caller can allow them."""
+        self.days = tuple(days)
+        super().__init__(message)
 
 
 class StoreError(InputError):

@@ -16,11 +16,12 @@ from search_insights.audit.bound import Difference, Tally, bound, draws_needed, 
 from search_insights.audit.store_attack import audit_store
 from search_insights.dp.accounting import account, advantage_of, cases
 from search_insights.dp.gaussian import epsilon_of_mu
-from search_insights.dp.noise import Counts, Sigmas, add_noise
+from search_insights.dp.noise import add_noise
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Spec
+from search_insights.support.arrays import Counts, Floats
 from tests.lab.mutants import MUTANTS, everywhere
 from tests.support.logs import LITTLE_REGIONS, Run, little_coverage
 from tests.support.other_country import other_geography, other_spec_file, plain_spec, write_csv
@@ -65,10 +66,10 @@ def test_the_promise_is_not_broken_in_a_little_country(tmp_path: Path) -> None:
     assert [case.name for case in found.cases] == ["small", "medium", "large", "state_only"]
 
 
-Noise = Callable[[Counts, Sigmas], Counts]
+Noise = Callable[[Counts, Floats], Counts]
 
 
-def _repeats_itself(counts: Counts, sigmas: Sigmas) -> Counts:
+def _repeats_itself(counts: Counts, sigmas: Floats) -> Counts:
     return counts + np.rint(1.5 * sigmas).astype(np.int64)
 
 

@@ -16,13 +16,13 @@ from search_insights.calibration.profile import Profile, profile_of_truth, read_
 from search_insights.dp.accounting import account
 from search_insights.dp.gaussian import epsilon_of_mu, mu_of_epsilon, mu_of_sigmas
 from search_insights.errors import CheckFailed
-from search_insights.evaluation.truth import add_exact_counts
+from search_insights.evaluation.exact_counts import add_exact_counts
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Promise, Reliability, Spec
 from search_insights.spec.spec_file import load_spec
-from search_insights.trends.reliability import chance_of_keeping, judge
+from search_insights.trends.reliability import assess, chance_of_keeping
 from tests.support.logs import Run, little_coverage, little_geography
 from tests.support.other_country import other_geography, other_spec, other_spec_file, plain_spec, specs
 
@@ -110,10 +110,10 @@ def test_mu_and_epsilon_are_inverse_and_sigmas_compose() -> None:
     [(40, 400, 3.25, 35.0), (30, 1_000, 3.2, 28.0), (28, 3_000, 3.2, 28.0), (400, 9_000, 35.0, 450.0), (900, 0, 8, 9)],
 )
 def test_the_chance_of_keeping_is_how_often_judge_keeps(x: int, y: int, sigma_x: float, sigma_y: float) -> None:
-    """Of 100,000 noisy pairs, `judge` keeps the share that was foretold, give or take 4 points for whole numbers."""
+    """Of 100,000 noisy pairs, `assess` keeps the share that was foretold, give or take 4 points for whole numbers."""
     rule, n, rng = Reliability(0.8, 0.15), 100_000, np.random.default_rng(5)
     noisy = [np.rint(rng.normal(mean, sigma, n)) for mean, sigma in ((x, sigma_x), (y, sigma_y))]
-    kept = judge(noisy[0], noisy[1], np.full(n, sigma_x), np.full(n, sigma_y), rule).kept.mean()
+    kept = assess(noisy[0], noisy[1], np.full(n, sigma_x), np.full(n, sigma_y), rule).kept.mean()
     given = [np.array([float(value)]) for value in (x, y, sigma_x, sigma_y)]
     (foretold,) = chance_of_keeping(given[0], given[1], given[2], given[3], rule)
     assert foretold == pytest.approx(kept, abs=0.04)

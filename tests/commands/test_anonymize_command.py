@@ -221,16 +221,14 @@ def test_more_unusable_rows_than_the_limit_are_refused(publisher: Publisher, kin
 
 
 @pytest.mark.parametrize("kind", BAD_ROWS)
-def test_unusable_rows_within_the_limit_are_left_out_and_told_to_the_operator_only(
-    publisher: Publisher, kind: str
-) -> None:
-    """5 % passes; how many were left out is on standard error, and not on standard output or in the ledger."""
+def test_unusable_rows_within_the_limit_are_told_to_the_operator_only(publisher: Publisher, kind: str) -> None:
+    """5 % passes; how many were not used is on standard error, and not on standard output or in the ledger."""
     columns, words = BAD_ROWS[kind]
     bad = {role: expression.format(bad=7) for role, expression in columns.items()}
     log = publisher.log(searches(**bad))  # type: ignore[arg-type]
     code, out, err = publisher.anonymize(log)
     assert code == 0
-    assert err.startswith(f"week 2021-03-08: left out 7 {words}")
+    assert err.startswith(f"week 2021-03-08: rows not used: 7 {words}")
     assert err.endswith("(private, not stored)\n")
     assert SECRET not in err
     assert out == f"week 2021-03-08: committed to {publisher.store}\n"
@@ -244,7 +242,7 @@ def test_rows_of_several_kinds_add_up_and_each_is_counted_once(publisher: Publis
         user_id="CASE WHEN i >= 3 THEN i END",
         region=f"CASE WHEN i < 1 OR i BETWEEN 3 AND 5 THEN NULL WHEN i = 6 THEN '{SECRET}' ELSE '94103' END",
     )
-    words = "left out 3 without a user, 3 without a region, 1 with an unknown region (private, not stored)"
+    words = "rows not used: 3 without a user, 3 without a region, 1 with an unknown region (private, not stored)"
     code, _, err = publisher.anonymize(publisher.log(query))
     assert (code, err) == (0, f"week 2021-03-08: {words}\n")
 
@@ -256,7 +254,7 @@ def test_the_limit_can_be_set(publisher: Publisher, share: str, code: int) -> No
     result = publisher.anonymize(log, "--max-left-out", share)
     assert result[0] == code
     if code:
-        assert f"more than {100 * float(share):g}%; mend the log, or allow more with --max-left-out" in result[2]
+        assert f"more than {100 * float(share):g}%; fix the log, or allow more with --max-left-out" in result[2]
         assert "--other-weeks" not in result[2]
 
 
@@ -271,7 +269,7 @@ def test_files_of_other_weeks_are_not_held_against_a_log(publisher: Publisher) -
 
 
 def test_events_within_a_day_of_the_week_are_not_held_against_a_log(publisher: Publisher) -> None:
-    """Files are cut at other midnights than the release's; what spills over is left out without complaint."""
+    """Files are cut at other midnights than the release's; what spills over does not count against the log."""
     near = " UNION ALL ".join(
         searches(timestamp=f"TIMESTAMPTZ '{moment}'") for moment in ("2021-03-07 08:00:00+00", "2021-03-16 06:59:59+00")
     )
@@ -292,7 +290,7 @@ def test_one_file_of_many_weeks_needs_a_word(publisher: Publisher) -> None:
     code, _, err = publisher.anonymize(log, "--other-weeks")
     assert code == 0
     assert err == (
-        "week 2021-03-08: left out 280 with no time, or one outside the weeks asked for (private, not stored)\n"
+        "week 2021-03-08: rows not used: 280 with no time, or one outside the weeks asked for (private, not stored)\n"
     )
 
 
@@ -352,7 +350,7 @@ def test_another_store_draws_other_noise(publisher: Publisher) -> None:
 
 
 def test_a_week_that_fails_leaves_those_before_it(publisher: Publisher) -> None:
-    """Each week is committed by itself; what was spent is in the ledger, and a run on a mended log does the rest."""
+    """Each week is committed by itself; what was spent is in the ledger, and a run on a fixed log does the rest."""
     publisher.log(name="log/a.parquet")
     bad = publisher.log(searches(timestamp=f"{NOON} + to_days(7)", user_id="NULL::BIGINT"), "log/b.parquet")
     code, _, err = publisher.anonymize(publisher.folder / "log", "--week", str(NEXT))

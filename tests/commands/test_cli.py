@@ -108,7 +108,8 @@ def test_every_error_of_the_tree_has_its_exit_code(
     run: Run, monkeypatch: pytest.MonkeyPatch, error: type[errors.SearchInsightsError], exit_code: int
 ) -> None:
     """2 for bad input, 1 for a check that failed, always with the message on one line."""
-    instance = errors.SpecError("a", "b", "c\nd") if error is errors.SpecError else error("two\nlines")
+    made = {errors.SpecError: ("a", "b", "c\nd"), errors.MissingDays: ("two\nlines", ())}
+    instance = error(*made.get(error, ("two\nlines",)))
     monkeypatch.setattr(command_module("privacy"), "run", raising(instance))
     code, _, err = run("privacy")
     assert code == exit_code

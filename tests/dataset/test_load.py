@@ -16,7 +16,7 @@ from search_insights.errors import InputError
 from tests.dataset.test_publish import NO_SAFETY, quick_accounting
 from tests.trends.test_derive import CITY, NOTHING, TOWN, add_weeks, little
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "analysis.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "analysis.md"
 COLUMNS = ["date", "place_id", "code", "name", "value", "low", "high"]
 FRAMES: tuple[Frame, ...] = ("polars", "pandas", "arrow")
 

@@ -19,7 +19,7 @@ import pytest
 from search_insights.dataset.publication import publish
 from search_insights.dp import accounting
 from search_insights.dp.accounting import Accounting
-from search_insights.errors import CheckFailed, InputError, UsageError
+from search_insights.errors import CheckFailed, InputError
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Spec
@@ -374,8 +374,8 @@ def test_the_summary_adds_up_and_agrees_with_the_tables(store: Path, coverage: C
     ]
     table = parquet_rows(dataset)
     for row, column in zip(summary, COLUMNS * 4, strict=True):
-        fates = [row[reason] for reason in ("published", "sparse region", "not positive", "too uncertain")]
-        assert sum(fates) == 4 * regions[row["level"]]
+        outcomes = [row[reason] for reason in ("published", "sparse region", "not positive", "too uncertain")]
+        assert sum(outcomes) == 4 * regions[row["level"]]
         shown = [r for r in table if r["level"] == row["level"] and r[column] is not None]
         assert row["published"] == len(shown)
         assert row["regions_with_a_value"] == len({r["place_id"] for r in shown})
@@ -396,7 +396,7 @@ def test_the_picture_is_an_svg_without_foreign_parts(store: Path) -> None:
 # Whole or not at all
 
 
-@pytest.mark.parametrize("part", ["write_tables", "privacy_page", "save_summary_chart", "settle"])
+@pytest.mark.parametrize("part", ["write_tables", "privacy_page", "save_summary_chart", "record_decisions"])
 def test_a_failure_while_writing_leaves_the_old_dataset(
     store: Path, coverage: Coverage, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
@@ -503,7 +503,7 @@ def test_a_publish_that_would_change_a_value_is_refused(store: Path, run: Run) -
     before, store_before = contents(dataset), store.read_bytes()
     code, out, err = run("publish", "--store", store, "--out", dataset)
     assert (code, out, err.count("\n")) == (1, "", 1)
-    assert "2 published values would change or vanish" in err
+    assert "2 published values would change or disappear" in err
     assert "--correction" in err
     assert contents(dataset) == before
     assert store.read_bytes() == store_before
@@ -513,7 +513,7 @@ def test_a_publish_that_would_drop_a_week_is_refused(store: Path, coverage: Cove
     """A store that lacks a published week is not published over it."""
     dataset = dataset_of(store)
     fewer = add_weeks(store.parent / "fewer.db", coverage, {})
-    with pytest.raises(CheckFailed, match="29 published values would change or vanish"):
+    with pytest.raises(CheckFailed, match="29 published values would change or disappear"):
         publish(fewer, dataset)
 
 
@@ -555,7 +555,7 @@ def test_a_correction_that_changes_nothing_is_none(store: Path) -> None:
 def test_a_correction_without_a_reason_is_refused(store: Path, other_store: Path) -> None:
     """An empty reason explains nothing."""
     dataset = dataset_of(store)
-    with pytest.raises(UsageError, match="--correction: say"):
+    with pytest.raises(InputError, match="`correction`: say"):
         publish(other_store, dataset, correction=" ")
 
 

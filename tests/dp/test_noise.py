@@ -15,7 +15,7 @@ from search_insights.dp.noise import add_noise
 from search_insights.private.log import LogSource
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
-from search_insights.spec.geography import Region, grow_geography
+from search_insights.spec.geography import Region, build_geography
 from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import Week
 from search_insights.store.store import open_store
@@ -42,7 +42,7 @@ def wide_country(spec: Spec) -> Coverage:
                 county,
                 Region(f"Z{county.code}", "Zip", "postal_code", county.code, None, 9, None, None, f"Z{county.code}"),
             ]
-    return Coverage(spec, grow_geography(regions, "wide country"))
+    return Coverage(spec, build_geography(regions, "wide country"))
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ def write_truth(
     coverage: Coverage,
     given: Mapping[str, tuple[int, ...]],
     week: date = FIRST,
-    left_out: tuple[str, ...] = (),
+    unused_rows: tuple[str, ...] = (),
 ) -> Path:
     """Write exact counts of a week: those given, for the other regions the usual, the country as the states' sum."""
     counts = {r.place_id: given.get(r.place_id, USUAL) for r in CellList(coverage).regions}
@@ -35,7 +35,7 @@ def write_truth(
     rows = [
         (week, place, category.id, n)
         for place, of_place in counts.items()
-        if place not in left_out
+        if place not in unused_rows
         for category, n in zip(coverage.spec.categories, of_place, strict=True)
     ]
     with duckdb.connect() as connection:
@@ -108,7 +108,7 @@ def test_only_common_weeks_are_compared(store: Path, coverage: Coverage) -> None
 
 def test_regions_that_the_truth_does_not_know_are_left_out_of_the_errors(store: Path, coverage: Coverage) -> None:
     """They are published, but nobody can say how well."""
-    truth = write_truth(store.parent / "truth.parquet", coverage, {}, left_out=("geoId/06075", "geoId/35"))
+    truth = write_truth(store.parent / "truth.parquet", coverage, {}, unused_rows=("geoId/06075", "geoId/35"))
     rows = by_level(evaluate(store, truth))
     county = rows["county", "covid19_vaccination"]
     assert (county.points, county.published, county.median, county.coverage) == (4, 1.0, 0, 1)

@@ -9,6 +9,7 @@ import duckdb
 from search_insights.errors import SearchInsightsError
 from search_insights.store.store import open_store
 from search_insights.store.verification import problems
+from search_insights.trends.scaling import scale_problems
 
 
 def content(store: Path) -> list[object]:
@@ -31,7 +32,7 @@ def refused(store: Path) -> bool:
     """Say whether the program finds a store damaged; any other failure than its own error is one."""
     try:
         with open_store(store) as opened:
-            return bool(problems(opened))
+            return bool(problems(opened, scale_problems))
     except SearchInsightsError:
         return True
 

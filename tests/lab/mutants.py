@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from search_insights.dp import noise
-from search_insights.dp.noise import Counts, Sigmas
 from search_insights.private import bounding
 from search_insights.private.counting import WeekCounts, add_contributions, count_week
 from search_insights.private.duckdb_engine import DuckDbEngine
@@ -22,6 +21,7 @@ from search_insights.spec.spec import WEEKDAYS, Spec
 from search_insights.spec.spec_file import load_spec
 from search_insights.spec.weeks import Week
 from search_insights.store.store import Store
+from search_insights.support.arrays import Counts, Floats
 from search_insights.trends import derive
 from tests.support.other_country import other_spec, plain_spec
 
@@ -59,13 +59,13 @@ def _sql(monkeypatch: Patch, rule: str, instead: str) -> None:
 def _x4_dropped(monkeypatch: Patch) -> None:
     _sql(
         monkeypatch,
-        "min(t.lot) FILTER (WHERE t.class = c.class) AS classed_lot",
-        "min(t.lot) FILTER (WHERE t.class > 0) AS classed_lot",
+        "min(t.draw) FILTER (WHERE t.class = c.class) AS classed_draw",
+        "min(t.draw) FILTER (WHERE t.class > 0) AS classed_draw",
     )
 
 
 def _x1_dropped(monkeypatch: Patch) -> None:
-    _sql(monkeypatch, "FROM events\nGROUP BY user_id\n", "FROM events\nGROUP BY user_id, lot\n")
+    _sql(monkeypatch, "FROM events\nGROUP BY user_id\n", "FROM events\nGROUP BY user_id, draw\n")
 
 
 def _x3_dropped(monkeypatch: Patch) -> None:
@@ -100,7 +100,7 @@ def _x1_per_week(monkeypatch: Patch) -> None:
     monkeypatch.setattr(DuckDbEngine, "bound", whole_week)
 
 
-def _noise(instead: Callable[[Counts, Sigmas], Counts]) -> Callable[[Patch], None]:
+def _noise(instead: Callable[[Counts, Floats], Counts]) -> Callable[[Patch], None]:
     return lambda monkeypatch: everywhere(monkeypatch, noise.add_noise, instead)
 
 
@@ -113,12 +113,12 @@ _COARSEST = [
 ]
 
 
-def _floats(counts: Counts, sigmas: Sigmas) -> Counts:
+def _floats(counts: Counts, sigmas: Floats) -> Counts:
     noisy: Counts = counts + np.random.default_rng().normal(0, sigmas)  # type: ignore[assignment]
     return noisy
 
 
-def _seeded(counts: Counts, sigmas: Sigmas) -> Counts:
+def _seeded(counts: Counts, sigmas: Floats) -> Counts:
     return counts + np.rint(np.random.default_rng(1).normal(0, sigmas)).astype(np.int64)
 
 
@@ -163,11 +163,11 @@ def _total_of_raw_counts(monkeypatch: Patch) -> None:
     everywhere(monkeypatch, derive.with_total, from_raw)
 
 
-def _one_small_sigma(counts: Counts, sigmas: Sigmas) -> Counts:
+def _one_small_sigma(counts: Counts, sigmas: Floats) -> Counts:
     return _add_noise(counts, np.where(sigmas == 3.21, 0.9, 1.0) * sigmas)
 
 
-def _clipped(counts: Counts, sigmas: Sigmas) -> Counts:
+def _clipped(counts: Counts, sigmas: Floats) -> Counts:
     reach = np.floor(3.5 * sigmas).astype(np.int64)
     return np.clip(_add_noise(counts, sigmas), counts - reach, counts + reach)
 

@@ -15,12 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from search_insights.dp.noise import Counts
 from search_insights.private.counting import add_contributions
 from search_insights.private.engine import Contributions
 from search_insights.spec.coverage import Coverage
-from search_insights.spec.geography import Region, grow_geography
+from search_insights.spec.geography import Region, build_geography
 from search_insights.spec.spec import Spec
+from search_insights.support.arrays import Counts
 from tests.support.bounded import DAY, Bench, Event, bench
 from tests.support.other_country import specs
 
@@ -69,7 +69,7 @@ def small_world(spec: Spec) -> Coverage:
             for i in range(3 if parent.parent is None else 2)
         ]
         regions, above = regions + below, below
-    return Coverage(spec, grow_geography(regions, "small world"))
+    return Coverage(spec, build_geography(regions, "small world"))
 
 
 def check_bounds(coverage: Coverage, table: Bench, counts: Counts) -> None:

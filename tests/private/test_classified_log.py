@@ -101,7 +101,7 @@ def test_any_text_of_a_log_is_classified_or_none(publisher: Publisher) -> None:
     """Empty, NUL, emoji, 10 kB and right-to-left texts of a log are counted."""
     texts = "['', 'a' || chr(0) || 'b', '💉 لقاح', repeat('covid ', 2000), NULL, 'İ'][(i % 6) + 1] AS query"
     found = count(publisher.coverage, publisher.log(queries(texts)))
-    assert found.left_out.total == 0
+    assert found.unused.total == 0
     assert {category for _, category in by_cell(publisher.coverage, found.counts)} == {"A0"}
 
 

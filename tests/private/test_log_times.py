@@ -119,7 +119,7 @@ def test_days_are_those_of_the_release_however_times_are_written(
         ("geoId/06075", "A0"): 12,
         ("geoId/06017", "A0"): 7,
     }
-    assert found.left_out.total == 0  # the outer two are near enough
+    assert found.unused.total == 0  # the outer two are near enough
 
 
 @seasons

@@ -121,12 +121,12 @@ def test_an_unknown_code_level_is_refused(publisher: Publisher) -> None:
     assert_refused(publisher, result, "--code-level zip: the levels are state, county, postal_code")
 
 
-def test_without_shared_codes_nothing_is_doubtful(coverage: Coverage, tmp_path: Path) -> None:
+def test_without_shared_codes_nothing_is_ambiguous(coverage: Coverage, tmp_path: Path) -> None:
     """Where every code is of one level, bare codes of any level are as good as place_ids."""
     regions = [row for row in LITTLE_REGIONS if row[-1] != "zip/35013"]
     plain = Coverage(coverage.spec, load_geography(write_csv(tmp_path / "plain.csv", regions)))
     found = count(plain, write_log(tmp_path / "log.parquet", in_region("06075")))
-    assert not found.doubtful_codes
+    assert not found.ambiguous_codes
     assert by_cell(plain, found.counts) == dict.fromkeys(SAN_FRANCISCO, ROWS)
 
 
@@ -137,20 +137,20 @@ def test_a_region_between_counted_levels_counts_above(other_coverage: Coverage) 
     assert "QZ" not in names.names
     regions = other_coverage.geography.regions
     for region in regions[1:]:
-        number = int(names.tickets[names.names.index(region.place_id)]) & ((1 << NUMBER_BITS) - 1)
+        number = int(names.region_bits[names.names.index(region.place_id)]) & ((1 << NUMBER_BITS) - 1)
         assert regions[names.region_of_number[number]] is region
 
 
 def test_every_name_is_listed_once(us_coverage: Coverage) -> None:
     """Of the real United States, every region but the country has a name, and no name stands for two regions."""
     names = region_names(us_coverage)
-    assert len(set(names.names)) == len(names.names) == len(names.tickets)
+    assert len(set(names.names)) == len(names.names) == len(names.region_bits)
     assert set(names.region_of_number) == set(range(len(us_coverage.geography.regions)))
 
 
 @pytest.mark.parametrize(("classes", "fits"), [(15, True), (16, False)])
 def test_more_size_classes_than_a_lot_holds_are_refused(other_coverage: Coverage, classes: int, fits: bool) -> None:
-    """The class of a region has four bits of a lot, one value of which means none."""
+    """The class of a region has four bits of a draw, one value of which means none."""
     spec = other_coverage.spec
     ends = [*range(classes - 1), None]
     size_classes = tuple(SizeClass(f"c{i}", i, end) for i, end in enumerate(ends))

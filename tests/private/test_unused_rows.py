@@ -55,8 +55,8 @@ def test_what_was_left_out_is_told_alike(session: "SparkSession", coverage: Cove
     with on_duckdb(coverage, imperfect) as by_duckdb:
         events = used(by_duckdb)
         assert used(by_spark) == events > 0
-        found = by_spark.left_out(*SPAN, asked, events)
-        assert found == by_duckdb.left_out(*SPAN, asked, events)
+        found = by_spark.unused_rows(*SPAN, asked, events)
+        assert found == by_duckdb.unused_rows(*SPAN, asked, events)
     assert min(found.no_user, found.no_region, found.unknown_region, found.outside) > 0
 
 
@@ -67,9 +67,9 @@ def test_events_that_came_or_went_while_the_week_was_counted_are_noticed(
     """Used rows and those left out for a reason are all rows of the week; otherwise the log was being written."""
     with on_duckdb(coverage, imperfect) as engine:
         events = used(engine)
-        engine.left_out(*SPAN, SPAN, events)
+        engine.unused_rows(*SPAN, SPAN, events)
         with pytest.raises(LogError, match="changed while it was read; nothing was spent"):
-            engine.left_out(*SPAN, SPAN, events + more)
+            engine.unused_rows(*SPAN, SPAN, events + more)
 
 
 def test_a_table_that_grows_while_the_week_is_counted_is_refused(
@@ -84,7 +84,7 @@ def test_a_table_that_grows_while_the_week_is_counted_is_refused(
         log.write.insertInto("growing")
         session.catalog.refreshTable("growing")
         with pytest.raises(LogError, match="changed while it was read"):
-            on_spark(session, coverage, "table:growing").left_out(*SPAN, SPAN, events)
+            on_spark(session, coverage, "table:growing").unused_rows(*SPAN, SPAN, events)
     finally:
         session.sql("DROP TABLE growing")
 

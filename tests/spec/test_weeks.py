@@ -8,9 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from search_insights.errors import UsageError
+from search_insights.commands.options import parse_day
+from search_insights.errors import InputError, UsageError
 from search_insights.spec.spec import WEEKDAYS, Spec
-from search_insights.spec.weeks import Week, parse_day, week_of, weeks_between
+from search_insights.spec.weeks import Week, week_of, weeks_between
 from tests.support.other_country import other_spec, specs
 
 PACIFIC = "America/Los_Angeles"
@@ -73,7 +74,7 @@ def test_only_the_first_day_of_the_week_names_a_week(spec: Spec, day: date) -> N
     if WEEKDAYS[day.weekday()] == spec.first_day_of_week:
         assert week_of(spec, day) == Week(day, spec.time_zone)
         return
-    with pytest.raises(UsageError, match=f"--week {day} is a ") as refused:
+    with pytest.raises(InputError, match=f"{day} is a ") as refused:
         week_of(spec, day)
     (named,) = re.findall(r"use (\S+) for the week", str(refused.value))
     assert day in week_of(spec, date.fromisoformat(named)).days
@@ -81,12 +82,12 @@ def test_only_the_first_day_of_the_week_names_a_week(spec: Spec, day: date) -> N
 
 def test_the_refusal_names_the_weekdays_and_the_right_day(paper: Spec) -> None:
     """A publisher who gave a Wednesday reads which Monday was meant; where weeks begin on Sunday, which Sunday."""
-    with pytest.raises(UsageError) as refused:
+    with pytest.raises(InputError) as refused:
         week_of(paper, date(2021, 3, 10))
     assert str(refused.value) == (
-        "--week 2021-03-10 is a Wednesday; weeks begin on Monday: use 2021-03-08 for the week that holds it"
+        "2021-03-10 is a Wednesday; weeks begin on Monday: use 2021-03-08 for the week that holds it"
     )
-    with pytest.raises(UsageError, match="is a Monday; weeks begin on Sunday: use 2023-10-01"):
+    with pytest.raises(InputError, match="is a Monday; weeks begin on Sunday: use 2023-10-01"):
         week_of(other_spec(), date(2023, 10, 2))
 
 
@@ -101,14 +102,14 @@ def test_from_and_to_name_the_first_and_the_last_week(paper: Spec) -> None:
 @pytest.mark.parametrize(
     ("first", "last", "words"),
     [
-        ("2021-03-15", "2021-03-08", "--to 2021-03-08 lies before --from 2021-03-15"),
-        ("2021-03-09", "2021-03-15", "--from 2021-03-09 is a Tuesday"),
-        ("2021-03-08", "2021-03-14", "--to 2021-03-14 is a Sunday"),
+        ("2021-03-15", "2021-03-08", "the last week, 2021-03-08, lies before the first, 2021-03-15"),
+        ("2021-03-09", "2021-03-15", "2021-03-09 is a Tuesday"),
+        ("2021-03-08", "2021-03-14", "2021-03-14 is a Sunday"),
     ],
 )
 def test_from_and_to_are_first_days_in_order(paper: Spec, first: str, last: str, words: str) -> None:
-    """A slip at either end is refused and the option is named."""
-    with pytest.raises(UsageError, match=re.escape(words)):
+    """A slip at either end is refused and the day is named."""
+    with pytest.raises(InputError, match=re.escape(words)):
         list(weeks_between(paper, date.fromisoformat(first), date.fromisoformat(last)))
 
 

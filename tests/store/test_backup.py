@@ -9,12 +9,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from search_insights.dataset.folder import published_checksums
 from search_insights.dataset.publication import publish
 from search_insights.errors import CheckFailed, SearchInsightsError, StoreError
 from search_insights.spec.coverage import Coverage
 from search_insights.store.backup import back_up, restore
 from search_insights.store.journal import journal_path, read_journal
 from search_insights.store.store import open_store
+from search_insights.trends.scaling import scale_problems
 from tests.commands.test_anonymize_command import another_process
 from tests.dataset.test_publish import quick_accounting
 from tests.support.logs import Run
@@ -70,7 +72,7 @@ def test_a_backup_holds_all_that_the_store_holds(store: Path, run: Run) -> None:
 @pytest.mark.parametrize("job", ["backup", "restore"])
 def test_a_store_in_use_is_not_touched(store: Path, run: Run, job: str) -> None:
     """While another process writes, backup and restore say so in one line."""
-    back_up(store, store.parent / "old.db")
+    back_up(store, store.parent / "old.db", scale_problems)
     before = names(store.parent)
     words = ("--out", store.parent / "new.db") if job == "backup" else (store.parent / "old.db", "--replace")
     with another_process(store):
@@ -83,9 +85,9 @@ def test_a_store_in_use_is_not_touched(store: Path, run: Run, job: str) -> None:
 def test_a_backup_overwrites_nothing(store: Path) -> None:
     """A name that is taken is refused."""
     with pytest.raises(StoreError, match="give each backup a name of its own"):
-        back_up(store, store)
+        back_up(store, store, scale_problems)
     with pytest.raises(StoreError, match="no folder"):
-        back_up(store, store.parent / "nowhere" / "backup.db")
+        back_up(store, store.parent / "nowhere" / "backup.db", scale_problems)
 
 
 def test_a_damaged_store_is_not_backed_up(store: Path) -> None:
@@ -93,7 +95,7 @@ def test_a_damaged_store_is_not_backed_up(store: Path) -> None:
     with duckdb.connect(str(store)) as connection:
         connection.execute("UPDATE counts SET noisy = noisy + 1 WHERE cell = 3")
     with pytest.raises(CheckFailed, match="week 2021-01-04: the counts are not those that were committed"):
-        back_up(store, store.parent / "backup.db")
+        back_up(store, store.parent / "backup.db", scale_problems)
     assert not (store.parent / "backup.db").exists()
 
 
@@ -102,7 +104,7 @@ def test_a_damaged_store_is_not_backed_up(store: Path) -> None:
 
 def test_a_lost_store_is_restored(store: Path, run: Run) -> None:
     """The store is what it was, for its owner only, and can be used at once."""
-    back_up(store, store.parent / "backup.db")
+    back_up(store, store.parent / "backup.db", scale_problems)
     before = tables(store)
     store.unlink()
     code, out, err = run("store", "restore", store.parent / "backup.db", "--store", store)
@@ -114,7 +116,7 @@ def test_a_lost_store_is_restored(store: Path, run: Run) -> None:
 
 def test_a_damaged_store_is_replaced_when_told(store: Path, run: Run) -> None:
     """Without --replace nothing happens; with it the damaged file stays beside as .old."""
-    back_up(store, store.parent / "backup.db")
+    back_up(store, store.parent / "backup.db", scale_problems)
     good = tables(store)
     damaged = b"x" * 9000
     store.write_bytes(damaged)
@@ -129,7 +131,7 @@ def test_a_damaged_store_is_replaced_when_told(store: Path, run: Run) -> None:
 
 def test_a_newer_store_is_replaced_only_when_told(store: Path, coverage: Coverage, run: Run) -> None:
     """The line names a week that would be lost; with --replace it is lost, but never noised again."""
-    back_up(store, store.parent / "backup.db")
+    back_up(store, store.parent / "backup.db", scale_problems)
     add_weeks(store, coverage, {}, start=2)
     code, _, err = run("store", "restore", store.parent / "backup.db", "--store", store)
     assert code == 2
@@ -145,10 +147,10 @@ def test_a_newer_store_is_replaced_only_when_told(store: Path, coverage: Coverag
 
 def test_the_store_itself_remembers_its_weeks_when_it_is_replaced(store: Path, coverage: Coverage) -> None:
     """Also where its journal was lost, the weeks of the replaced store are not noised again."""
-    back_up(store, store.parent / "backup.db")
+    back_up(store, store.parent / "backup.db", scale_problems)
     add_weeks(store, coverage, {}, start=2)
     journal_path(store).unlink()
-    assert restore(store.parent / "backup.db", store, replace=True).lost == (THIRD,)
+    assert restore(store.parent / "backup.db", store, scale_problems, replace=True).lost == (THIRD,)
 
 
 def test_what_was_published_is_remembered_from_the_dataset(
@@ -156,11 +158,13 @@ def test_what_was_published_is_remembered_from_the_dataset(
 ) -> None:
     """On another machine there is no journal; the dataset, which is public, says which weeks were released."""
     quick_accounting(monkeypatch)
-    back_up(store, store.parent / "backup.db")
+    back_up(store, store.parent / "backup.db", scale_problems)
     add_weeks(store, coverage, {}, start=2)
     publish(store, store.parent / "dataset")
     there = tmp_path_factory.mktemp("elsewhere") / "store.db"
-    restored = restore(store.parent / "backup.db", there, dataset=store.parent / "dataset")
+    restored = restore(
+        store.parent / "backup.db", there, scale_problems, published=published_checksums(store.parent / "dataset")
+    )
     assert (restored.weeks, restored.lost) == ((FIRST, SECOND), (THIRD,))
     with pytest.raises(StoreError, match="does not hold week 2021-01-18"):
         add_weeks(there, coverage, {}, start=2)
@@ -170,10 +174,10 @@ def test_a_backup_of_another_store_is_refused(store: Path, coverage: Coverage, t
     """A copy whose weeks have other noise than the journal, or the dataset, says cannot take the store's place."""
     (tmp_path / "other").mkdir()
     other = add_weeks(tmp_path / "other" / "store.db", coverage, {"zip/94103": (1, 2, 3, 4)})
-    back_up(other, tmp_path / "other.db")
+    back_up(other, tmp_path / "other.db", scale_problems)
     before = tables(store)
     with pytest.raises(StoreError, match="week 2021-01-04 has other noise"):
-        restore(tmp_path / "other.db", store, replace=True)
+        restore(tmp_path / "other.db", store, scale_problems, replace=True)
     assert tables(store) == before
 
 
@@ -187,11 +191,11 @@ def test_a_bad_backup_replaces_nothing(store: Path, make: Callable[[Path], None]
     """A file that is missing, altered or cut short is found out before the store is touched."""
     backup = store.parent / "backup.db"
     if make:
-        back_up(store, backup)
+        back_up(store, backup, scale_problems)
         make(backup)
     before, there = tables(store), names(store.parent)
     with pytest.raises(SearchInsightsError):
-        restore(backup, store, replace=True)
+        restore(backup, store, scale_problems, replace=True)
     assert tables(store) == before
     assert names(store.parent) == there
 
@@ -199,16 +203,16 @@ def test_a_bad_backup_replaces_nothing(store: Path, make: Callable[[Path], None]
 def test_a_store_is_not_its_own_backup(store: Path) -> None:
     """Nor one that a link leads to."""
     with pytest.raises(StoreError, match="is the store itself"):
-        restore(store, store, replace=True)
+        restore(store, store, scale_problems, replace=True)
 
 
 def test_the_old_log_of_changes_is_not_applied_to_a_restored_store(store: Path, coverage: Coverage) -> None:
     """A `.wal` file that a crash left belongs to the replaced store and goes aside with it."""
-    back_up(store, store.parent / "backup.db")
+    back_up(store, store.parent / "backup.db", scale_problems)
     good = tables(store)
     changes = store.with_name("store.db.wal")
     changes.write_bytes(b"left by a crash")
-    restore(store.parent / "backup.db", store, replace=True)
+    restore(store.parent / "backup.db", store, scale_problems, replace=True)
     assert not changes.exists()
     assert tables(store) == good
     assert (store.parent / "store.db.old.wal").read_bytes() == b"left by a crash"
@@ -218,5 +222,5 @@ def test_a_copy_made_by_hand_is_a_backup_too(store: Path) -> None:
     """`cp` of a store that is not in use can be restored; read_journal agrees."""
     shutil.copy(store, store.parent / "copy.db")
     store.unlink()
-    restore(store.parent / "copy.db", store)
+    restore(store.parent / "copy.db", store, scale_problems)
     assert list(read_journal(store)) == weeks_of(store)

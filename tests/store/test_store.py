@@ -9,7 +9,6 @@ import duckdb
 import numpy as np
 import pytest
 
-from search_insights.dp.noise import Counts
 from search_insights.errors import StoreError
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
@@ -18,6 +17,7 @@ from search_insights.spec.spec_file import parse_spec, spec_toml
 from search_insights.spec.weeks import Week
 from search_insights.store.ledger import LedgerEntry, checksum
 from search_insights.store.store import Store, _create, create_or_open_store, open_store
+from search_insights.support.arrays import Counts
 from tests.support.other_country import OTHER_REGIONS, other_geography, other_spec, plain_spec, write_csv
 
 WEEK = Week(date(2023, 10, 1), "Asia/Kathmandu")

@@ -19,6 +19,7 @@ from search_insights.store.ledger import checksum
 from search_insights.store.store import create_or_open_store, open_store
 from search_insights.store.verification import problems
 from search_insights.trends.release import make_release
+from search_insights.trends.scaling import scale_problems
 from tests.dataset.test_publish import quick_accounting
 from tests.lab.damage import content, flips, refused
 from tests.store.test_store import entry_for
@@ -79,7 +80,7 @@ def change(store: Path, sql: str) -> None:
 
 def wrong_with(store: Path) -> list[str]:
     with open_store(store) as opened:
-        return problems(opened)
+        return problems(opened, scale_problems)
 
 
 def test_a_store_that_nobody_touched_is_whole(store: Path, run: Run) -> None:
@@ -135,7 +136,7 @@ def test_what_is_wrong_is_told_to_people_with_the_way_out(store: Path, run: Run)
     change(store, CHANGES["a count"][0])
     code, out, _ = run("ledger", "--store", store, "--verify")
     assert code == 1
-    assert "NOT WHOLE; put a backup back with 'search-insights store restore':\n  week 2021-01-11: the counts" in out
+    assert "NOT WHOLE; restore a backup with 'search-insights store restore':\n  week 2021-01-11: the counts" in out
 
 
 def test_shared_days_are_found_out(store: Path) -> None:
@@ -193,7 +194,7 @@ def test_a_damaged_file_is_one_line_everywhere(store: Path, run: Run, command: s
     }
     code, out, err = run(*words[command])
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert f"{store}: the file is damaged; put a backup back with 'search-insights store restore'" in err
+    assert f"{store}: the file is damaged; restore a backup with 'search-insights store restore'" in err
     assert store.read_bytes() == data
 
 

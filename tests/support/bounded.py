@@ -10,7 +10,6 @@ import duckdb
 import numpy as np
 import pyarrow
 
-from search_insights.dp.noise import Counts
 from search_insights.private.counting import add_contributions
 from search_insights.private.duckdb_engine import DuckDbEngine
 from search_insights.private.duckdb_engine import register_names as register_names_in_duckdb
@@ -20,13 +19,16 @@ from search_insights.private.region_names import NUMBER_BITS, RegionNames, regio
 from search_insights.private.spark.engine import SparkEngine
 from search_insights.private.spark.engine import register_names as register_names_in_spark
 from search_insights.private.spark.log import SparkLog
+from search_insights.private.times import TimeReading
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
+from search_insights.support.arrays import Counts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DAY = date(2021, 3, 9)
+INSTANTS = TimeReading("UTC", naive=False, aware=True)
 NOON = datetime(2021, 3, 9, 20, tzinfo=UTC)
 SPAN = (NOON - timedelta(hours=12), NOON + timedelta(hours=12))
 
@@ -138,7 +140,9 @@ class Bench:
     def kept(self) -> list[Kept]:
         """Look at the contributions of the last count one by one."""
         mask = (1 << NUMBER_BITS) - 1
-        rows = self.table.rows(f"SELECT user_id, category, open_lot & {mask}, classed_lot & {mask} FROM contributions")
+        rows = self.table.rows(
+            f"SELECT user_id, category, open_draw & {mask}, classed_draw & {mask} FROM contributions"
+        )
         regions = self.names.region_of_number
         return [
             Kept(user, category, int(regions[open_]), None if classed is None else int(regions[classed]))
@@ -157,11 +161,11 @@ def bench(coverage: Coverage, session: "SparkSession | None" = None) -> Iterator
     names, cells = region_names(coverage), CellList(coverage)
     if session is not None:
         register_names_in_spark(session, names)
-        spark_log = SparkLog(LogSource(("the table",)), (), False, "UTC")
-        yield Bench(SparkTable(SparkEngine(session, spark_log, coverage.spec)), cells, names)
+        spark_log = SparkLog(LogSource(("the table",)), (), {}, INSTANTS, queries=False)
+        yield Bench(SparkTable(SparkEngine(session, spark_log, coverage.spec, model=None)), cells, names)
         return
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE log (user_id BIGINT, timestamp TIMESTAMPTZ, region TEXT, category TEXT)")
         register_names_in_duckdb(connection, names)
-        log = SearchLog(LogSource(("the table",)), (), "TIMESTAMP WITH TIME ZONE", "UTC")
-        yield Bench(DuckDbTable(DuckDbEngine(connection, log, coverage.spec)), cells, names)
+        log = SearchLog(LogSource(("the table",)), (), (), INSTANTS, "BIGINT", queries=False)
+        yield Bench(DuckDbTable(DuckDbEngine(connection, log, coverage.spec, model=None)), cells, names)

@@ -19,7 +19,6 @@ import pytest
 
 from search_insights.commands.console import Steps
 from search_insights.dp import accounting
-from search_insights.dp.noise import Counts
 from search_insights.private.counting import Tolerance, WeekCounts, add_contributions, count_week
 from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.engine import Contributions
@@ -34,6 +33,7 @@ from search_insights.spec.weeks import Week
 from search_insights.store.journal import journal_path
 from search_insights.store.ledger import LedgerEntry
 from search_insights.store.store import open_store
+from search_insights.support.arrays import Counts
 from search_insights.support.quoting import literal
 from tests.support.other_country import Row, write_csv
 

@@ -231,8 +231,8 @@ def specs(draw: st.DrawFn) -> Spec:
     counted = []
     for i, level in enumerate(levels):
         classed = class_level is not None and i >= levels.index(class_level)
-        left_out = draw(st.lists(st.sampled_from([c.name for c in classes]), unique=True)) if classed else []
-        counted.append(Level(level, tuple(left_out)))
+        unused_rows = draw(st.lists(st.sampled_from([c.name for c in classes]), unique=True)) if classed else []
+        counted.append(Level(level, tuple(unused_rows)))
     first_day = draw(st.sampled_from(WEEKDAYS))
     monday = date(2021, 1, 4) + timedelta(weeks=draw(st.integers(0, 300)))
     first_week = monday + timedelta(days=WEEKDAYS.index(first_day))

@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from search_insights.dp.noise import Counts
 from search_insights.errors import StoreError
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Sparsity
 from search_insights.spec.weeks import Week
 from search_insights.store.store import create_or_open_store, open_store
+from search_insights.support.arrays import Counts
 from search_insights.trends.derive import Trends, derive
-from search_insights.trends.release import Release, make_release, settle
+from search_insights.trends.release import Release, make_release, record_decisions
 from tests.store.test_store import entry_for
 from tests.support.logs import little_coverage
 
@@ -61,7 +61,7 @@ def derived(path: Path) -> Trends:
 def released(path: Path) -> Release:
     """Make a release of a store, and let it fix what it is the first to need."""
     release = make_release(path)
-    settle(path, release)
+    record_decisions(path, release)
     return release
 
 
@@ -288,7 +288,7 @@ def test_of_two_first_releases_one_is_refused(tmp_path: Path) -> None:
     add_weeks(path, coverage, {}, start=1, usual=(100_000, 9_000, 9_000, 9_000))
     quick = released(path)
     with pytest.raises(StoreError, match="scaling is fixed already"):
-        settle(path, slow)
+        record_decisions(path, slow)
     assert make_release(path).scaling == quick.scaling
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from search_insights.dp.noise import add_noise
 from search_insights.spec.spec import Reliability
-from search_insights.trends.reliability import fieller, judge
+from search_insights.trends.reliability import assess, fieller
 
 RULE = Reliability(0.80, 0.15)
 DRAWS = 30_000
@@ -98,7 +98,7 @@ def _discrete_gaussian(sigma: float) -> tuple[npt.NDArray[np.float64], npt.NDArr
 @given(x=st.floats(-1e6, 1e6), y=st.floats(-1e6, 1e6), sx=st.floats(0.1, 1e4), sy=st.floats(0.1, 1e4))
 def test_only_positive_bounded_and_close_values_are_kept(x: float, y: float, sx: float, sy: float) -> None:
     """For any noisy counts, a kept value is positive, has a finite interval around it, and reaches at most 15 %."""
-    ratios = judge(np.array([x]), np.array([y]), np.array([sx]), np.array([sy]), RULE)
+    ratios = assess(np.array([x]), np.array([y]), np.array([sx]), np.array([sy]), RULE)
     if not ratios.kept[0]:
         return
     value, low, high = ratios.value[0], ratios.low[0], ratios.high[0]
@@ -111,18 +111,18 @@ def test_only_positive_bounded_and_close_values_are_kept(x: float, y: float, sx:
 def test_values_without_a_clearly_positive_denominator_are_dropped() -> None:
     """Where Y is near 0 or negative the interval is unbounded and the value is not kept, however large X is."""
     y = np.array([0.0, 30.0, -500.0, 35.0])
-    ratios = judge(np.full(4, 1e6), y, np.full(4, 3.0), np.full(4, 28.0), RULE)
+    ratios = assess(np.full(4, 1e6), y, np.full(4, 3.0), np.full(4, 28.0), RULE)
     assert not ratios.kept.any()
     assert np.isinf(ratios.high).all()
 
 
 def test_two_negative_counts_do_not_make_a_value() -> None:
     """X/Y is positive when both are negative, but a count is not: the value is dropped."""
-    ratios = judge(np.array([-1e4]), np.array([-1e5]), np.array([1.0]), np.array([1.0]), RULE)
+    ratios = assess(np.array([-1e4]), np.array([-1e5]), np.array([1.0]), np.array([1.0]), RULE)
     assert not ratios.kept[0]
 
 
 def test_a_large_count_is_kept_and_a_small_one_dropped() -> None:
     """The paper's rule on round numbers: at sigma 3.21 some 40 searches are needed, 20 do not do."""
-    ratios = judge(np.array([40.0, 20.0]), np.array([1e5, 1e5]), np.full(2, 3.21), np.full(2, 28.0), RULE)
+    ratios = assess(np.array([40.0, 20.0]), np.array([1e5, 1e5]), np.full(2, 3.21), np.full(2, 28.0), RULE)
     assert ratios.kept.tolist() == [True, False]

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from search_insights.dp.accounting import Case
-from search_insights.dp.noise import Counts
 from search_insights.private.counting import Tolerance, count_week
 from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.log import LogSource
@@ -25,6 +24,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region
 from search_insights.spec.spec import WEEKDAYS, Spec
 from search_insights.spec.weeks import Week, week_of
+from search_insights.support.arrays import Counts
 from search_insights.support.database import connect
 from search_insights.support.quoting import literal
 

@@ -25,10 +25,10 @@ from search_insights.audit.bound import Difference, draws_needed, lower_advantag
 from search_insights.audit.store_attack import Finding, audit_store
 from search_insights.dp.accounting import Case, CaseEpsilon, account, advantage_of
 from search_insights.dp.gaussian import epsilon_of_mu, mu_of_advantage, mu_of_epsilon
-from search_insights.dp.noise import Counts
 from search_insights.errors import CheckFailed
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
+from search_insights.support.arrays import Counts
 
 CONFIDENCE = 0.999
 # How far below the truth the bound on the attacker's advantage lies on average, unless draws are given.

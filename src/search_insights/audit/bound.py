@@ -23,7 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.dp.noise import Counts, Sigmas, add_noise
+from search_insights.dp.noise import add_noise
+from search_insights.support.arrays import Counts, Floats
 
 _BATCH = 400_000  # values drawn at a time, to keep memory small
 # Sums that lie on the threshold to the last bit must fall on the same side every time.
@@ -54,7 +55,7 @@ class Difference:
 
     without: Counts
     with_it: Counts
-    sigmas: Sigmas
+    sigmas: Floats
 
     @property
     def size(self) -> int:
@@ -104,7 +105,7 @@ def attack(difference: Difference, draws: int) -> Tally:
     )
 
 
-def _noise(counts: Counts, sigmas: Sigmas, draws: int) -> Counts:
+def _noise(counts: Counts, sigmas: Floats, draws: int) -> Counts:
     """Noise the counts so many times as the program does, and look at what was added."""
     tiled = np.tile(counts, draws)
     return (add_noise(tiled, np.tile(sigmas, draws)) - tiled).reshape(draws, -1)

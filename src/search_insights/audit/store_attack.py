@@ -12,11 +12,11 @@ import numpy as np
 
 from search_insights.anonymization import anonymize
 from search_insights.audit.attack import Neighbours
-from search_insights.dp.noise import Counts, Sigmas
 from search_insights.private.log import LogSource
 from search_insights.spec.cells import CellList
 from search_insights.spec.weeks import Week
 from search_insights.store.store import open_store
+from search_insights.support.arrays import Counts, Floats
 
 # How often all checks together may raise a false alarm.
 RISK = 1e-6
@@ -56,7 +56,7 @@ def _anonymized(cells: CellList, log: Path, week: Week, store: Path) -> Counts:
         return opened.noisy_counts(week)
 
 
-def _right_size(cells: CellList, exact: Sequence[Counts], noise: list[Sigmas]) -> list[Finding]:
+def _right_size(cells: CellList, exact: Sequence[Counts], noise: list[Floats]) -> list[Finding]:
     """Judge the noise of each level, class and category, and that of cells without any search.
 
     Noise of a sigma under 1 is hardly ever anything but -1, 0 or 1, and its sum of squares is not chi-squared; it is
@@ -72,7 +72,7 @@ def _right_size(cells: CellList, exact: Sequence[Counts], noise: list[Sigmas]) -
     return [_of_size_one(name, drawn[group], len(groups)) for name, group in groups.items() if group.any()]
 
 
-def _of_size_one(name: str, noise: Sigmas, groups: int) -> Finding:
+def _of_size_one(name: str, noise: Floats, groups: int) -> Finding:
     """Judge noise, in units of its sigma, by its sum of squares, which is chi-squared."""
     from scipy import stats
 
@@ -83,7 +83,7 @@ def _of_size_one(name: str, noise: Sigmas, groups: int) -> Finding:
     return Finding(name, bool(tail > RISK / 4 / groups), seen)
 
 
-def _fresh(noise: list[Sigmas]) -> list[Finding]:
+def _fresh(noise: list[Floats]) -> list[Finding]:
     """Judge whether noise is independent, between the stores and from cell to cell."""
     from scipy import stats
 

@@ -1,4 +1,4 @@
-"""Sigmas that let the most data points be published, at the same promise, for a public profile of expected counts.
+"""Floats that let the most data points be published, at the same promise, for a public profile of expected counts.
 
 A data point is published where its interval is narrow enough (reliability.py). Given the noisy normalizing count Y,
 that is so if the noisy count X is above a limit, so its probability is a normal tail, averaged over Y. What each case
@@ -18,8 +18,9 @@ from search_insights.calibration.profile import Group, Profile
 from search_insights.dp.gaussian import mu_of_epsilon
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Promise, Spec
+from search_insights.support.arrays import Floats
 from search_insights.trends.derive import trend_counts
-from search_insights.trends.reliability import Floats, chance_of_keeping
+from search_insights.trends.reliability import chance_of_keeping
 
 _ROUNDS = 2
 _FAR = 5.0  # how far, in the logarithm, a share may move in one climb

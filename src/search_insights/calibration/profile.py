@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from search_insights.errors import InputError
-from search_insights.evaluation.truth import read_truth
+from search_insights.simulation.truth import read_truth
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Spec
+from search_insights.support.arrays import Floats
 from search_insights.support.database import connect
 from search_insights.support.quoting import identifier, literal
-from search_insights.trends.reliability import Floats
 
 Group = tuple[str, str | None]
 

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from search_insights.classifier.model import Classifier
 from search_insights.errors import InputError
 from search_insights.spec.spec import Spec
-from search_insights.support.database import connect, private_files
+from search_insights.support.database import connect
+from search_insights.support.files import private_files
 from search_insights.support.quoting import literal
 from search_insights.support.working_folder import working_folder
 

@@ -2,16 +2,18 @@
 says that it is there and changes nothing."""
 
 import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from search_insights.commands.console import Steps, note, out
-from search_insights.commands.options import add_coverage, coverage_of
-from search_insights.errors import UsageError
+from search_insights.commands.options import about_option, add_coverage, coverage_of, parse_day
+from search_insights.errors import LogError, MissingDays, UsageError
 from search_insights.spec.coverage import Coverage
-from search_insights.spec.weeks import Week, parse_day, week_of, weeks_between
+from search_insights.spec.weeks import Week, week_of, weeks_between
 
 if TYPE_CHECKING:
     from search_insights.anonymization import WeekDone
@@ -79,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     """Anonymize the weeks, and tell the operator how it went."""
     from search_insights.anonymization import anonymize
     from search_insights.private.counting import Tolerance
-    from search_insights.private.log import LogSource, parse_columns
+    from search_insights.private.log import LogSource
 
     coverage = coverage_of(args)
     weeks = _weeks(args, coverage)
@@ -87,11 +89,11 @@ def run(args: argparse.Namespace) -> int:
     if not 0 <= args.max_left_out <= 1:
         raise UsageError(f"--max-left-out {args.max_left_out}: expected a share between 0 and 1")
     tolerance = Tolerance(
-        max_left_out=args.max_left_out,
+        max_unused=args.max_left_out,
         missing_days=frozenset(parse_day(day, "--allow-missing-day") for day in args.allow_missing_day),
         other_weeks=args.other_weeks,
     )
-    with Steps() as steps:
+    with Steps() as steps, _allowing_missing_days():
         done = anonymize(
             source,
             args.store,
@@ -103,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
             progress=steps.show,
             report=lambda week: _report(week, args.store, steps),
         )
-    if any(week.doubtful_codes for week in done):
+    if any(week.ambiguous_codes for week in done):
         note(
             "the log names regions by bare codes of levels that share codes (such as county FIPS and ZIP); a code that "
             "is both was read as the finer one. Write place_ids such as geoId/06075, or use --code-level"
@@ -116,7 +118,7 @@ def _engine(args: argparse.Namespace) -> "OpenEngine":
     from search_insights.classifier.model import PACKAGED_MODEL
     from search_insights.private.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
     from search_insights.private.spark.engine import open_spark_engine
-    from search_insights.private.spark.session import Cluster, parse_settings
+    from search_insights.private.spark.session import Cluster
 
     model = args.model or PACKAGED_MODEL
     if args.engine == "duckdb":
@@ -137,8 +139,8 @@ def _report(done: "WeekDone", store: Path, steps: Steps) -> None:
         out(f"week {done.week}: is in the store already, nothing changed")
         return
     out(f"week {done.week}: committed to {store}")
-    if done.left_out.total:
-        note(f"week {done.week}: left out {done.left_out.words()} (private, not stored)")
+    if done.unused.total:
+        note(f"week {done.week}: rows not used: {done.unused.describe()} (private, not stored)")
 
 
 def _weeks(args: argparse.Namespace, coverage: Coverage) -> list[Week]:
@@ -147,5 +149,47 @@ def _weeks(args: argparse.Namespace, coverage: Coverage) -> list[Week]:
         raise UsageError("say which weeks: one or more --week DAY, or --from DAY --to DAY")
     if args.week:
         days: set[date] = {parse_day(text, "--week") for text in args.week}
-        return [week_of(spec, day) for day in sorted(days)]
-    return list(weeks_between(spec, parse_day(args.first, "--from"), parse_day(args.last, "--to")))
+        with about_option("--week"):
+            return [week_of(spec, day) for day in sorted(days)]
+    first, last = parse_day(args.first, "--from"), parse_day(args.last, "--to")
+    if last < first:
+        raise UsageError(f"--to {last} lies before --from {first}")
+    for day, option in ((last, "--to"), (first, "--from")):
+        with about_option(option):
+            week_of(spec, day)
+    return list(weeks_between(spec, first, last))
+
+
+def parse_columns(pairs: Sequence[str]) -> dict[str, str]:
+    """Read `--column user_id=uid` options."""
+    from search_insights.private.log import ROLES
+
+    columns: dict[str, str] = {}
+    for pair in pairs:
+        role, equals, name = pair.partition("=")
+        if not equals or not name or role not in ROLES:
+            raise UsageError(f"--column {pair}: expected ROLE=NAME with a role of {', '.join(ROLES)}")
+        columns[role] = name
+    return columns
+
+
+def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
+    """Read `--conf spark.executor.memory=8g` options."""
+    settings: dict[str, str] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.startswith("spark."):
+            # Not the value: it may be a password.
+            raise UsageError(f"--conf {key}: expected KEY=VALUE with a setting of Spark such as spark.executor.memory")
+        settings[key] = value
+    return settings
+
+
+@contextmanager
+def _allowing_missing_days() -> Iterator[None]:
+    """Tell how to go on where days have no event."""
+    try:
+        yield
+    except MissingDays as error:
+        options = " ".join(f"--allow-missing-day {day}" for day in error.days)
+        raise LogError(f"{error} If there really were none: {options}") from None

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from search_insights.commands.console import note
+from search_insights.commands.options import with_options
 from search_insights.errors import SearchInsightsError, UsageError
 
 # In the order of the data's way. Each name is a module of `commands` with HELP, EXAMPLE, add_arguments and run.
@@ -79,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _tell(error: Exception) -> int:
     """Say in one line what went wrong; gives the exit code."""
     if isinstance(error, SearchInsightsError):
-        note(f"search-insights: {' '.join(str(error).split())}")
+        note(f"search-insights: {' '.join(with_options(str(error)).split())}")
         return error.exit_code
     if isinstance(error, OSError):
         if not error.filename:  # then it is the output that cannot be written; keep Python from trying again

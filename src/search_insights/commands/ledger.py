@@ -72,14 +72,15 @@ def run(args: argparse.Namespace) -> int:
 
 def _problems(store: "Store") -> list[str]:
     from search_insights.store.verification import problems
+    from search_insights.trends.scaling import scale_problems
 
-    return problems(store)
+    return problems(store, scale_problems)
 
 
 def _show_verification(weeks: int, wrong: list[str]) -> None:
     if not wrong:
         out(f"\nVerified: the counts of all {weeks} weeks are those that were committed, and every record agrees.")
         return
-    out("\nNOT WHOLE; put a backup back with 'search-insights store restore':")
+    out("\nNOT WHOLE; restore a backup with 'search-insights store restore':")
     for line in wrong:
         out(f"  {line}")

@@ -1,10 +1,59 @@
-"""Options that several commands share."""
+"""Options that several commands share, and the options behind the parameters that errors of the library name."""
 
 import argparse
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
 
+from search_insights.errors import InputError, UsageError
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import PACKAGED_GEOGRAPHY, load_geography
 from search_insights.spec.spec_file import DEFAULT_SPEC, load_spec
+
+# Which option sets a parameter of the library. Its messages name parameters in backquotes.
+_OPTIONS = {
+    "code_level": "--code-level",
+    "columns": "--column",
+    "correction": "--correction",
+    "events_per_week": "--events-per-week",
+    "master": "--master",
+    "max_unused": "--max-left-out",
+    "memory": "--memory",
+    "model": "--model",
+    "model_changed": "--model-changed",
+    "naive_zone": "--naive-zone",
+    "other_weeks": "--other-weeks",
+    "peak_share": "--peak-share",
+    "remote": "--remote",
+    "replace": "--replace",
+    "seed": "--seed",
+    "settings": "--conf",
+    "users": "--users",
+    "weeks": "--weeks",
+}
+
+
+def with_options(message: str) -> str:
+    """Put the option in the place of each parameter that a message of the library names."""
+    return re.sub(r"`(\w+)`", lambda named: _OPTIONS.get(named[1], named[0]), message)
+
+
+@contextmanager
+def about_option(option: str) -> Iterator[None]:
+    """Say of which option's value an error speaks."""
+    try:
+        yield
+    except InputError as error:
+        raise UsageError(f"{option} {error}") from None
+
+
+def parse_day(text: str, option: str) -> date:
+    """Read a date as it stands on the command line."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{option} {text}: expected a date such as 2021-03-08") from None
 
 
 def add_spec(parser: argparse.ArgumentParser) -> None:

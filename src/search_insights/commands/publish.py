@@ -19,15 +19,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Publish, and say what was published and what was dropped."""
     from search_insights.dataset.publication import publish
-    from search_insights.trends.release import REASONS
+    from search_insights.trends.release import OUTCOMES
 
     with Steps() as steps:
         published = publish(args.store, args.out, correction=args.correction, progress=steps.show)
     rows = [
-        (row["level"], row["trend"], f"{row['regions_with_a_value']:,}", *(f"{row[reason]:,}" for reason in REASONS))
+        (row["level"], row["trend"], f"{row['regions_with_a_value']:,}", *(f"{row[outcome]:,}" for outcome in OUTCOMES))
         for row in published.summary
     ]
-    out(table(("level", "trend", "regions", *REASONS), rows, right=range(2, 7)))
+    out(table(("level", "trend", "regions", *OUTCOMES), rows, right=range(2, 7)))
     weeks = published.release.trends.weeks
     out(f"\n{published.csv}: {published.rows:,} rows, {len(weeks)} weeks, {weeks[0]} to {weeks[-1]}")
     out(f"{args.out}: datapackage.json, PRIVACY.md, privacy.json, summary.svg describe it")

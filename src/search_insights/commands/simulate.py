@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from search_insights.commands.console import Steps, note, out
-from search_insights.commands.options import add_coverage, coverage_of
+from search_insights.commands.options import about_option, add_coverage, coverage_of, parse_day
 
 HELP = "write a search log of a simulated population"
 EXAMPLE = "search-insights simulate --out LOG --from 2021-01-04 --weeks 22 --events-per-week 10000000 --seed 7"
@@ -38,19 +38,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the log and say where it is."""
-    from search_insights.evaluation.truth import add_exact_counts
+    from search_insights.evaluation.exact_counts import add_exact_counts
     from search_insights.simulation.simulation import PEAK_SHARE, simulate
-    from search_insights.spec.weeks import parse_day
+    from search_insights.spec.weeks import week_of
     from search_insights.support.working_folder import working_folder
 
     coverage = coverage_of(args)
+    first_week = parse_day(args.first_week, "--from")
+    with about_option("--from"):
+        week_of(coverage.spec, first_week)
     with working_folder(Path(tempfile.gettempdir()), "search-insights-named-") as folder:
         # The truth of queries is counted by the categories they were made from: no classifier has a part in it.
         named = folder if args.queries and args.truth else None
         log = simulate(
             args.out,
             coverage,
-            parse_day(args.first_week, "--from"),
+            first_week,
             args.weeks,
             args.events_per_week,
             args.seed,

@@ -1,4 +1,4 @@
-"""Back a store up, and put a backup back. The store is the only state: everything else can be made again."""
+"""Back a store up, and restore a backup. The store is the only state: everything else can be made again."""
 
 import argparse
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from search_insights.commands.console import note, out
 
-HELP = "back a store up, and put a backup back"
+HELP = "back a store up, and restore a backup"
 EXAMPLE = (
     "search-insights store backup --store releases.db --out backups/2021-03-15.db\n"
     "search-insights store restore backups/2021-03-15.db --store releases.db --dataset dataset"
@@ -57,16 +57,20 @@ def run(args: argparse.Namespace) -> int:
 
 def _backup(args: argparse.Namespace) -> int:
     from search_insights.store.backup import back_up
+    from search_insights.trends.scaling import scale_problems
 
-    weeks = back_up(args.store, args.out)
+    weeks = back_up(args.store, args.out, scale_problems)
     out(f"{args.out}: {_span(weeks)}, copied and verified")
     return 0
 
 
 def _restore(args: argparse.Namespace) -> int:
+    from search_insights.dataset.folder import published_checksums
     from search_insights.store.backup import restore
+    from search_insights.trends.scaling import scale_problems
 
-    restored = restore(args.backup, args.store, dataset=args.dataset, replace=args.replace)
+    published = published_checksums(args.dataset) if args.dataset else None
+    restored = restore(args.backup, args.store, scale_problems, published=published, replace=args.replace)
     out(f"{args.store}: {_span(restored.weeks)}, restored and verified")
     if restored.lost:
         note(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from search_insights.dashboards.published import Dataset, distinct_places
 from search_insights.errors import InputError
 from search_insights.spec.coverage import Coverage
-from search_insights.spec.geography import Geography, Region, grow_geography, load_geography
+from search_insights.spec.geography import Geography, Region, build_geography, load_geography
 from search_insights.spec.spec import Spec
 
 
@@ -45,7 +45,7 @@ def find_places(dataset: Dataset, geographies: Sequence[Geography], specs: Seque
                 f"{geography.source}: has no region {strangers[0]!r}, which {dataset.folder} has; "
                 "give the geography that the dataset was made with"
             )
-    return Places(grow_geography(_regions_of_rows(dataset, rows), str(dataset.folder)))
+    return Places(build_geography(_regions_of_rows(dataset, rows), str(dataset.folder)))
 
 
 def _not_reported(dataset: Dataset, geography: Geography, specs: Sequence[Spec]) -> dict[str, str] | None:

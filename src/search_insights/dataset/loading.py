@@ -5,16 +5,15 @@ them, a mistake that is easy to make and hard to see; so here a level has to be 
 """
 
 import importlib.util
-import json
 from pathlib import Path
 from typing import Any, Literal
 
+from search_insights.dataset.folder import Description, read_description
 from search_insights.errors import InputError
 from search_insights.support.database import connect
 from search_insights.support.quoting import identifier, literal
 
 Frame = Literal["polars", "pandas", "arrow"]
-Fields = dict[str, dict[str, Any]]
 
 _MODULES: dict[Frame, str] = {"polars": "polars", "pandas": "pandas", "arrow": "pyarrow"}
 
@@ -26,15 +25,14 @@ def load(path: str | Path, level: str, trend: str, frame: Frame | None = None) -
     date, place_id, code, name, value, low, high. Weeks without a value are not in the frame: missing is not 0.
     The frame is of the first of Polars, pandas and PyArrow that is installed, unless `frame` names one.
     """
-
-    parquet, fields = _describe(Path(path))
-    column = _column(trend, fields, path)
-    _check_level(level, fields, path)
+    dataset = read_description(Path(path))
+    column = _column(trend, dataset)
+    _check_level(level, dataset)
     value = identifier(column)
     with connect() as connection:
-        table = f"read_parquet({literal(str(parquet))})"
+        table = f"read_parquet({literal(str(dataset.parquet))})"
         rows = connection.execute(
-            f"""SELECT date, place_id, code, {_name_expression(fields)} AS name, {value} AS value,
+            f"""SELECT date, place_id, code, {_name_expression(dataset)} AS name, {value} AS value,
                        {identifier(column + "_low")} AS low, {identifier(column + "_high")} AS high
                 FROM {table} WHERE level = ? AND {value} IS NOT NULL ORDER BY place_id, date""",
             [level],
@@ -42,35 +40,24 @@ def load(path: str | Path, level: str, trend: str, frame: Frame | None = None) -
         return _frame(rows.fetchnumpy(), frame)
 
 
-def _describe(folder: Path) -> tuple[Path, Fields]:
-    """Find the Parquet file of a dataset and the description of its fields."""
-    try:
-        package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
-        resource = next(r for r in package["resources"] if r["format"] == "parquet")
-        return folder / resource["path"], {field["name"]: field for field in resource["schema"]["fields"]}
-    except (OSError, ValueError, KeyError, TypeError, StopIteration):
-        raise InputError(f"{folder}: not a dataset folder of 'search-insights publish'") from None
-
-
-def _column(trend: str, fields: Fields, path: str | Path) -> str:
-    trends = {field["trend"]: column for column, field in fields.items() if "trend" in field}
-    if trend in trends.values():
+def _column(trend: str, dataset: Description) -> str:
+    columns = {t.name: t.column for t in dataset.trends}
+    if trend in columns.values():
         return trend
-    if trend not in trends:
-        raise InputError(f"{path}: no trend {trend!r}; this dataset has {', '.join(trends)}")
-    return trends[trend]
+    if trend not in columns:
+        raise InputError(f"{dataset.folder}: no trend {trend!r}; this dataset has {', '.join(columns)}")
+    return columns[trend]
 
 
-def _check_level(level: str, fields: Fields, path: str | Path) -> None:
+def _check_level(level: str, dataset: Description) -> None:
     """Refuse a level that the dataset does not know; one without any value in it gives an empty frame."""
-    levels = fields["level"]["constraints"]["enum"]
-    if level not in levels:
-        raise InputError(f"{path}: no level {level!r}; this dataset has {', '.join(levels)}")
+    if level not in dataset.levels:
+        raise InputError(f"{dataset.folder}: no level {level!r}; this dataset has {', '.join(dataset.levels)}")
 
 
-def _name_expression(fields: Fields) -> str:
+def _name_expression(dataset: Description) -> str:
     """Take the name of the finest level that a row has."""
-    depths = sorted(name for name in fields if name.startswith("sub_region_") and not name.endswith("_code"))
+    depths = sorted(name for name in dataset.fields if name.startswith("sub_region_") and not name.endswith("_code"))
     return f"coalesce({', '.join([*map(identifier, reversed(depths)), 'country_region'])})"
 
 

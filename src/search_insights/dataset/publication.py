@@ -7,18 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from search_insights.dataset.datapackage import datapackage
+from search_insights.dataset.folder import STATEMENTS, published_checksums
 from search_insights.dataset.statement import privacy_json, privacy_page
 from search_insights.dataset.summary import save_summary_chart, summarize
 from search_insights.dataset.tables import file_stem, value_columns, write_tables
 from search_insights.dp.accounting import account
-from search_insights.errors import CheckFailed, InputError, UsageError
+from search_insights.errors import CheckFailed, InputError
 from search_insights.support.database import connect
 from search_insights.support.quoting import identifier, literal
 from search_insights.support.replace_folder import replacing
-from search_insights.trends.release import Release, corrected, make_release, settle
-
-# What stands beside the tables in a dataset's folder.
-_STATEMENTS = ("datapackage.json", "privacy.json", "summary.json", "PRIVACY.md", "summary.svg")
+from search_insights.trends.release import Release, corrected, make_release, record_decisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +38,21 @@ def publish(
     which is recorded in the store and published with the dataset.
     """
     if correction is not None and not correction.strip():
-        raise UsageError("--correction: say in a few words why published values change; it is published")
+        raise InputError("`correction`: say in a few words why published values change; it is published")
     import duckdb
 
     progress("deriving the trends")
     release = make_release(store_path)
     _refuse_to_lose_files(release, out)
-    _refuse_a_second_draw(release, out)
+    _refuse_second_noise(release, out)
     try:
         with replacing(out) as draft:
             progress("writing the tables")
             write_tables(release, draft)
-            release = _keeping_its_word(release, draft, out, correction)
+            release = _with_correction(release, draft, out, correction)
             progress("writing the statements")
             summary = _write_statements(release, draft)
-            settle(store_path, release)
+            record_decisions(store_path, release)
     except (OSError, duckdb.IOException) as error:
         raise InputError(f"{out}: cannot be written ({error}); it is as it was") from None
     rows = int(release.published.any(axis=2).sum())
@@ -64,7 +62,7 @@ def publish(
 def _refuse_to_lose_files(release: Release, out: Path) -> None:
     """Refuse a folder that holds anything but this dataset: it is replaced whole, and the store could be in it."""
     stem = file_stem(release)
-    mine = {f"{stem}.csv", f"{stem}.parquet", *_STATEMENTS}
+    mine = {f"{stem}.csv", f"{stem}.parquet", *STATEMENTS}
     others = sorted(path.name for path in out.iterdir() if path.name not in mine) if out.is_dir() else []
     if others:
         raise InputError(
@@ -72,14 +70,13 @@ def _refuse_to_lose_files(release: Release, out: Path) -> None:
         )
 
 
-def _refuse_a_second_draw(release: Release, out: Path) -> None:
+def _refuse_second_noise(release: Release, out: Path) -> None:
     """Refuse to publish another noise for a week that was published: the two together promise less than one."""
     try:
-        published = json.loads((out / "privacy.json").read_text(encoding="utf-8"))["ledger"]
-        before = {row["week"]: row["checksum"] for row in published}
-    except (OSError, ValueError, KeyError, TypeError):
-        return  # nothing was published here; what stands here instead is not this program's to judge
-    now = {entry.week.isoformat(): entry.checksum for entry in release.entries}
+        before = published_checksums(out)
+    except InputError:
+        return  # nothing was published here, or it is not a dataset of this program
+    now = {entry.week: entry.checksum for entry in release.entries}
     other = sorted(week for week in before if week in now and before[week] != now[week])
     if other:
         raise CheckFailed(
@@ -88,15 +85,15 @@ def _refuse_a_second_draw(release: Release, out: Path) -> None:
         )
 
 
-def _keeping_its_word(release: Release, draft: Path, out: Path, correction: str | None) -> Release:
+def _with_correction(release: Release, draft: Path, out: Path, correction: str | None) -> Release:
     """Refuse a draft that changes published values, or make its correction a part of the release."""
     changed = _changed_values(release, draft, out)
     if not changed:
         return release
     if correction is None:
         raise CheckFailed(
-            f"{out}: {changed:,} published values would change or vanish; nothing was written. Is this the store "
-            "that it was made from? A correction is made with --correction REASON, which is published"
+            f"{out}: {changed:,} published values would change or disappear; nothing was written. Is this the store "
+            "that it was made from? A correction is made with `correction` REASON, which is published"
         )
     return corrected(release, changed, correction)
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from search_insights.support.charts import save_chart
-from search_insights.trends.release import REASONS, Release
+from search_insights.trends.release import OUTCOMES, Release
 
 
 def summarize(release: Release) -> list[dict[str, Any]]:
@@ -15,21 +15,21 @@ def summarize(release: Release) -> list[dict[str, Any]]:
     levels = np.array([region.level for region in release.trends.regions])
     rows = []
     for level in (spec.total.level, *spec.level_names):
-        of_level = release.fates[:, levels == level]
+        of_level = release.outcomes[:, levels == level]
         for i, trend in enumerate(spec.trends):
-            counts = np.bincount(of_level[:, :, i].ravel(), minlength=len(REASONS))
-            fates = dict(zip(REASONS, counts.tolist(), strict=True))
+            counts = np.bincount(of_level[:, :, i].ravel(), minlength=len(OUTCOMES))
+            by_outcome = dict(zip(OUTCOMES, counts.tolist(), strict=True))
             regions = int(release.published[:, levels == level, i].any(axis=0).sum())
-            rows.append({"level": level, "trend": trend.name, "regions_with_a_value": regions} | fates)
+            rows.append({"level": level, "trend": trend.name, "regions_with_a_value": regions} | by_outcome)
     return rows
 
 
 def save_summary_chart(release: Release, rows: list[dict[str, Any]], path: Path) -> None:
     """Draw, for each level and trend, the share of values that are published and dropped."""
     long = [
-        {"level": row["level"], "trend": row["trend"], "fate": reason, "values": row[reason], "order": i}
+        {"level": row["level"], "trend": row["trend"], "fate": outcome, "values": row[outcome], "order": i}
         for row in rows
-        for i, reason in enumerate(REASONS)
+        for i, outcome in enumerate(OUTCOMES)
     ]
     spec = release.coverage.spec
     save_chart(
@@ -57,8 +57,8 @@ def save_summary_chart(release: Release, rows: list[dict[str, Any]], path: Path)
                 "color": {
                     "field": "fate",
                     "type": "nominal",
-                    "sort": list(REASONS),
-                    "scale": {"domain": list(REASONS), "range": ["#0072b2", "#e69f00", "#999999", "#d8d8d8"]},
+                    "sort": list(OUTCOMES),
+                    "scale": {"domain": list(OUTCOMES), "range": ["#0072b2", "#e69f00", "#999999", "#d8d8d8"]},
                     "title": None,
                 },
                 "order": {"field": "order"},

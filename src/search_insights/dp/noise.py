@@ -11,17 +11,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-# How the ledger calls it.
-MECHANISM = "discrete Gaussian, OpenDP"
+from search_insights.support.arrays import Counts, Floats
 
-Counts = npt.NDArray[np.int64]
-Sigmas = npt.NDArray[np.float64]
+# Its name in the ledger.
+MECHANISM = "discrete Gaussian, OpenDP"
 
 # Small enough to keep all threads busy to the end, large enough that calling costs nothing.
 _CHUNK = 4096
 
 
-def add_noise(counts: Counts, sigmas: Sigmas) -> Counts:
+def add_noise(counts: Counts, sigmas: Floats) -> Counts:
     """Add to each count independent noise of its own sigma. The result may be negative, and stays so."""
     if counts.shape != sigmas.shape:
         raise ValueError(f"{counts.size} counts, but {sigmas.size} sigmas")

@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.errors import InputError
-from search_insights.evaluation.truth import read_truth
+from search_insights.simulation.truth import read_truth
 from search_insights.store.store import open_store
+from search_insights.support.arrays import Floats
 from search_insights.support.charts import save_chart
 from search_insights.trends.derive import Trends, derive, trend_counts
-from search_insights.trends.reliability import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Contribution bounding, X1 to X4 (Section 3.1): what sql/bounding.sql is fed with, and what is taken from it.
+"""Contribution bounding, X1 to X4 (Section 3.1): what bounding.sql reads, and what is taken from its result.
 
 The rule itself is in the SQL file, to be reviewed there. All of it is written for every engine alike, except how an
 engine hashes.
@@ -13,7 +13,7 @@ from search_insights.private.region_names import CLASS_BITS, NO_TOPIC, NUMBER_BI
 from search_insights.spec.spec import Spec
 from search_insights.support.quoting import literal
 
-# The bits of a lot that are random.
+# The bits of a draw that are random.
 _RANDOM_BITS = NO_TOPIC - (1 << (NUMBER_BITS + CLASS_BITS))
 _NUMBER = (1 << NUMBER_BITS) - 1
 
@@ -24,11 +24,11 @@ UNKNOWN_CATEGORY = 255
 def events_query(
     spec: Spec, day: date, condition: str, random: Callable[[int, int], str], *, queries: bool = False
 ) -> str:
-    """Write the query that gives each usable event of a day its category's number and its lot.
+    """Write the query that gives each usable event of a day its category's number and its draw.
 
     The number comes from the log's category or, where the log has `queries`, from the table `topics`.
 
-    The lot is a hash of the user, the time and a key, so that running again draws the same events. The key is no
+    The draw is a hash of the user, the time and a key, so that running again draws the same events. The key is no
     secret: whoever knows it, what is drawn from one user's events depends on that user's events alone.
 
     `random` writes, for a key and a mask, the engine's hash of user_id, timestamp and the key, cut to the mask's bits.
@@ -38,7 +38,7 @@ def events_query(
         SELECT /*+ BROADCAST(names) */ user_id, category,
                {random(key, _RANDOM_BITS)}
                    | CASE WHEN category = 0 THEN CAST({NO_TOPIC} AS BIGINT) ELSE CAST(0 AS BIGINT) END
-                   | ticket AS lot
+                   | region_bits AS draw
         FROM ({_named_by_query(condition) if queries else _named_by_log(spec, condition)}) AS log
         JOIN names ON names.name = log.region
         WHERE user_id IS NOT NULL"""
@@ -48,7 +48,7 @@ def bounding_statements() -> list[str]:
     """Read the definition of the bounding, statement by statement: from `events` to `contributions`."""
     sql = (resources.files("search_insights.private") / "bounding.sql").read_text(encoding="utf-8")
     if f">> {NUMBER_BITS}) & {(1 << CLASS_BITS) - 1} " not in sql:
-        raise RuntimeError("sql/bounding.sql reads lots in another layout than they are written in")
+        raise RuntimeError("bounding.sql reads draws in another layout than they are written in")
     code = "\n".join(line for line in sql.splitlines() if not line.startswith("--"))
     return [statement for statement in code.split(";") if statement.strip()]
 
@@ -57,8 +57,8 @@ def sums_query(condition: str = "TRUE") -> str:
     """Write the query that adds the contributions up; nothing about a single user leaves it."""
     return f"""
         SELECT CAST(category AS BIGINT) AS category,
-               open_lot & {_NUMBER} AS open_region,
-               coalesce(classed_lot & {_NUMBER}, -1) AS classed_region,
+               open_draw & {_NUMBER} AS open_region,
+               coalesce(classed_draw & {_NUMBER}, -1) AS classed_region,
                count(*) AS user_days
         FROM contributions WHERE {condition} GROUP BY ALL"""
 
@@ -76,8 +76,8 @@ def _named_by_query(condition: str) -> str:
 
 def _category_number(spec: Spec) -> str:
     """Write the expression that numbers an event's topic, given by the id or name of a category."""
-    words = {word: number for number, c in enumerate(spec.categories) for word in (c.id, c.name)}
-    whens = " ".join(f"WHEN {literal(word)} THEN {number}" for word, number in ({"": 0} | words).items())
+    numbers = {"": 0} | spec.category_numbers
+    whens = " ".join(f"WHEN {literal(word)} THEN {number}" for word, number in numbers.items())
     # Most searches have no category: so written, they pass without a comparison.
     chosen = f"CASE WHEN category IS NULL THEN 0 ELSE CASE category {whens} ELSE {UNKNOWN_CATEGORY} END END"
     return f"CAST({chosen} AS SMALLINT)"

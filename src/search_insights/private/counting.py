@@ -10,15 +10,15 @@ from datetime import date, datetime, timedelta
 
 import numpy as np
 
-from search_insights.dp.noise import Counts
-from search_insights.errors import LogError
-from search_insights.private.engine import Contributions, Engine, LeftOut
+from search_insights.errors import LogError, MissingDays
+from search_insights.private.engine import Contributions, Engine, UnusedRows
 from search_insights.private.region_names import RegionNames
 from search_insights.spec.cells import CellList
 from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import Week
+from search_insights.support.arrays import Counts
 
-# Events this near to the weeks asked for are left out without complaint: files are cut at other midnights.
+# Events this near to the weeks asked for do not count against a log: files are cut at other midnights.
 _MARGIN = timedelta(days=1)
 
 Progress = Callable[[str], None]
@@ -28,7 +28,7 @@ Progress = Callable[[str], None]
 class Tolerance:
     """What may be wrong with a log before its week is refused."""
 
-    max_left_out: float = 0.05
+    max_unused: float = 0.05
     missing_days: frozenset[date] = frozenset()
     other_weeks: bool = False
 
@@ -38,8 +38,8 @@ class WeekCounts:
     """The exact counts of a week's cells, and what the operator should know of its log. Private."""
 
     counts: Counts
-    left_out: LeftOut
-    doubtful_codes: bool
+    unused: UnusedRows
+    ambiguous_codes: bool
 
 
 def count_week(
@@ -54,21 +54,21 @@ def count_week(
     """Bound and count a week; refuse it if its log is not fit to be published from."""
     counts = cells.zeros()
     empty: list[date] = []
-    used, doubtful = 0, False
+    used, ambiguous = 0, False
     for day in week.days:
         begin, end = week.day_bounds(day)
         found = engine.bound(day, begin, end)
-        _require_known_categories(found, cells.coverage.spec, day)
+        _require_known_categories(found, cells.coverage.spec, day, engine.category_column)
         used += found.events
         add_contributions(counts, cells, names, found)
-        doubtful = doubtful or names.doubtful_used(found.open_regions)
+        ambiguous = ambiguous or names.uses_ambiguous(found.open_regions)
         if not found.events:
             empty.append(day)
         progress(f"{day:%a}")
-    left_out = engine.left_out(week.begin, week.end, (asked[0] - _MARGIN, asked[1] + _MARGIN), used)
-    _require_few_left_out(left_out, week, tolerance)
+    unused = engine.unused_rows(week.begin, week.end, (asked[0] - _MARGIN, asked[1] + _MARGIN), used)
+    _require_few_unused(unused, week, tolerance)
     _require_days([day for day in empty if day not in tolerance.missing_days], week)
-    return WeekCounts(counts, left_out, doubtful)
+    return WeekCounts(counts, unused, ambiguous)
 
 
 def add_contributions(counts: Counts, cells: CellList, names: RegionNames, found: Contributions) -> None:
@@ -78,31 +78,31 @@ def add_contributions(counts: Counts, cells: CellList, names: RegionNames, found
     for levels, numbers in parts:
         some = np.flatnonzero(numbers >= 0)
         regions = names.region_of_number[numbers[some]]
-        cells.add(counts, levels, regions, found.categories[some], found.user_days[some])
+        for level in levels:
+            first = cells.cells_above[level][regions]
+            reported = first >= 0
+            np.add.at(counts, (first + found.categories[some])[reported], found.user_days[some][reported])
 
 
-def _require_known_categories(found: Contributions, spec: Spec, day: date) -> None:
+def _require_known_categories(found: Contributions, spec: Spec, day: date, column: str) -> None:
     if found.unknown_category:
         words = ", ".join(f"{c.id} or {c.name}" for c in spec.categories[1:])
         raise LogError(
-            f"column 'category': rows of {day} have an unknown value; expected {words}, or nothing for other searches"
+            f"column {column!r}: rows of {day} have an unknown value; expected {words}, or nothing for other searches"
         )
 
 
-def _require_few_left_out(left_out: LeftOut, week: Week, tolerance: Tolerance) -> None:
-    counted = left_out.total - (left_out.outside if tolerance.other_weeks else 0)
-    if counted > tolerance.max_left_out * left_out.rows:
-        other = "; --other-weeks if the files are meant to hold other weeks too" if left_out.outside else ""
+def _require_few_unused(unused: UnusedRows, week: Week, tolerance: Tolerance) -> None:
+    counted = unused.total - (unused.outside if tolerance.other_weeks else 0)
+    if counted > tolerance.max_unused * unused.rows:
+        other = "; `other_weeks` if the files are meant to hold other weeks too" if unused.outside else ""
         raise LogError(
-            f"week {week}: {counted:,} of {left_out.rows:,} rows cannot be used ({left_out.words()}), more than "
-            f"{100 * tolerance.max_left_out:g}%; mend the log, or allow more with --max-left-out{other}"
+            f"week {week}: {counted:,} of {unused.rows:,} rows cannot be used ({unused.describe()}), more than "
+            f"{100 * tolerance.max_unused:g}%; fix the log, or allow more with `max_unused`{other}"
         )
 
 
 def _require_days(missing: list[date], week: Week) -> None:
     if missing:
         days = ", ".join(f"{day:%A} {day}" for day in missing)
-        options = " ".join(f"--allow-missing-day {day}" for day in missing)
-        raise LogError(
-            f"week {week}: no usable event on {days}; is the log complete? If there really were none: {options}"
-        )
+        raise MissingDays(f"week {week}: no usable event on {days}; is the log complete?", missing)

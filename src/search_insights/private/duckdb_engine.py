@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_classifier_for
-from search_insights.errors import InputError, UsageError
+from search_insights.errors import InputError
 from search_insights.private.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
-from search_insights.private.engine import Contributions, LeftOut, joined
+from search_insights.private.engine import Contributions, UnusedRows, combined
 from search_insights.private.log import LogSource, SearchLog, open_log, unreadable
 from search_insights.private.region_names import RegionNames
-from search_insights.private.unused_rows import find_left_out
+from search_insights.private.unused_rows import find_unused_rows
 from search_insights.spec.spec import Spec
 from search_insights.support.database import connect
 from search_insights.support.working_folder import working_folder
@@ -74,14 +74,14 @@ def _connect(spill: str, memory: str) -> "duckdb.DuckDBPyConnection":
             preserve_insertion_order="false",
         )
     except duckdb.ParserException:
-        raise UsageError(f"--memory {memory}: expected a size such as 500MB or 2GB") from None
+        raise InputError(f"`memory` {memory}: expected a size such as 500MB or 2GB") from None
 
 
 def register_names(connection: "duckdb.DuckDBPyConnection", names: RegionNames) -> None:
-    """Make the table that turns a region's name in the log into the fixed part of its lots."""
-    given = {"name": np.array(names.names, dtype=object), "ticket": names.tickets}
+    """Make the table that turns a region's name in the log into the fixed bits of its draws."""
+    given = {"name": np.array(names.names, dtype=object), "region_bits": names.region_bits}
     connection.register("names_given", given)
-    connection.execute("CREATE TEMP TABLE names AS SELECT name, ticket FROM names_given")
+    connection.execute("CREATE TEMP TABLE names AS SELECT name, region_bits FROM names_given")
     connection.unregister("names_given")
 
 
@@ -97,7 +97,7 @@ class DuckDbEngine:
     connection: "duckdb.DuckDBPyConnection"
     log: SearchLog
     spec: Spec
-    model: Classifier | None = None
+    model: Classifier | None
 
     name = "duckdb"
 
@@ -109,7 +109,12 @@ class DuckDbEngine:
     @property
     def naive_zone(self) -> str:
         """The zone that times without one are read in; empty if they carry their own."""
-        return self.log.naive_zone
+        return self.log.times.naive_zone
+
+    @property
+    def category_column(self) -> str:
+        """The name of the log's column of categories."""
+        return self.log.source.column("category")
 
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
         """Bound the events of a day and add up the contributions.
@@ -125,7 +130,7 @@ class DuckDbEngine:
             return self._bound_users(day, of_day)
         # Hashed twice: the database places users by their hash, and those of a part should fill all places.
         users = [f"hash(hash(user_id)) % {parts} = {part}" for part in range(parts)]
-        return joined([self._bound_users(day, f"{of_day} AND {some}") for some in users])
+        return combined([self._bound_users(day, f"{of_day} AND {some}") for some in users])
 
     def _parts(self, of_day: str) -> int:
         if not self.log.is_parquet:  # CSV is slow to read again
@@ -157,7 +162,7 @@ class DuckDbEngine:
         """
         texts: list[str] = []
         numbers = [np.zeros(0, dtype=np.uint8)]
-        with self._quietly():
+        with self._explained():
             rows = self.connection.execute(f"SELECT DISTINCT query FROM log WHERE {condition} AND query IS NOT NULL")
             while batch := [text for (text,) in rows.fetchmany(_TEXTS_AT_ONCE)]:
                 named = model.classify(batch)
@@ -170,36 +175,36 @@ class DuckDbEngine:
             self.connection.execute(f"CREATE OR REPLACE TEMP TABLE topics AS SELECT {columns} FROM topics_given")
             self.connection.unregister("topics_given")
 
-    def left_out(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> LeftOut:
+    def unused_rows(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> UnusedRows:
         """Ask the database what was not used."""
         self.log.require_unchanged()
-        return find_left_out(self._rows, self.log.between(begin, end), self.log.between(*asked), used)
+        return find_unused_rows(self._rows, self.log.between(begin, end), self.log.between(*asked), used)
 
     def _run(self, sql: str) -> None:
         """Run statements over the log."""
-        with self._quietly():
+        with self._explained():
             self.connection.execute(sql)
 
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
-        with self._quietly():
+        with self._explained():
             return self.connection.execute(sql).fetchall()
 
     def _arrays(self, sql: str) -> dict[str, Any]:
-        with self._quietly():
+        with self._explained():
             return self.connection.execute(sql).fetchnumpy()
 
     def _number(self, sql: str) -> int:
         return int(self._rows(sql)[0][0])
 
     @contextmanager
-    def _quietly(self) -> Iterator[None]:
+    def _explained(self) -> Iterator[None]:
         """Keep DuckDB's errors here, because they quote values of the log; say what is wrong in other words."""
         import duckdb
 
         try:
             yield
         except duckdb.OutOfMemoryException:
-            raise InputError("a day's work does not fit into memory and the temporary folder; raise --memory") from None
+            raise InputError("a day's work does not fit into memory and the temporary folder; raise `memory`") from None
         except duckdb.Error:
             raise unreadable(self.connection, self.log.source) from None
         except RuntimeError:  # so DuckDB says that the operator has interrupted it

@@ -1,4 +1,4 @@
-"""What counting needs of an engine: the bounded contributions of a day, and what it left out of the log.
+"""What counting needs of an engine: the bounded contributions of a day, and which rows of the log it did not use.
 
 An engine holds the log. Only sums leave it: how many user-days contribute to which regions, how many rows are bad.
 """
@@ -11,11 +11,10 @@ from typing import Protocol
 
 import numpy as np
 
-from search_insights.dp.noise import Counts
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import RegionNames
-from search_insights.spec.cells import Numbers
 from search_insights.spec.spec import Spec
+from search_insights.support.arrays import Counts, Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +34,8 @@ class Contributions:
     user_days: Counts
 
 
-def joined(parts: Sequence[Contributions]) -> Contributions:
-    """Put the contributions of different users together."""
+def combined(parts: Sequence[Contributions]) -> Contributions:
+    """Combine the contributions of different users."""
     return Contributions(
         events=sum(part.events for part in parts),
         unknown_category=sum(part.unknown_category for part in parts),
@@ -48,7 +47,7 @@ def joined(parts: Sequence[Contributions]) -> Contributions:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class UnusedRows:
     """How many rows of a week's files were not used, and why. Private: for the operator's eyes only."""
 
     rows: int = 0
@@ -59,18 +58,18 @@ class LeftOut:
 
     @property
     def total(self) -> int:
-        """All that were left out."""
+        """All rows that were not used."""
         return self.no_user + self.no_region + self.unknown_region + self.outside
 
-    def words(self) -> str:
-        """Say it in one line."""
+    def describe(self) -> str:
+        """Say in one line how many rows were not used, and why."""
         parts = {
             "without a user": self.no_user,
             "without a region": self.no_region,
             "with an unknown region": self.unknown_region,
             "with no time, or one outside the weeks asked for": self.outside,
         }
-        return ", ".join(f"{n:,} {words}" for words, n in parts.items() if n) or "none"
+        return ", ".join(f"{n:,} {reason}" for reason, n in parts.items() if n) or "none"
 
 
 class Engine(Protocol):
@@ -78,11 +77,15 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """How the ledger calls this engine."""
+        """The engine's name in the ledger."""
 
     @property
     def naive_zone(self) -> str:
         """The zone that times without one are read in; empty if they carry their own."""
+
+    @property
+    def category_column(self) -> str:
+        """The name of the log's column of categories."""
 
     @property
     def classifier(self) -> str:
@@ -91,7 +94,7 @@ class Engine(Protocol):
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
         """Bound the events of a day, which lies between two instants."""
 
-    def left_out(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> LeftOut:
+    def unused_rows(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> UnusedRows:
         """Say what was not used of the files that hold events of a week.
 
         The week lies within the span of all that was asked for; so many of its events were used.

@@ -6,12 +6,12 @@ Nothing here puts a value of the log into a message. DuckDB's own errors quote v
 import glob
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
-from search_insights.errors import LogError, UsageError
-from search_insights.private.log_files import came, changed, find_files, format_of, state_of
+from search_insights.errors import LogError
+from search_insights.private.log_files import file_appeared, file_changed, find_files, format_of, state_of
+from search_insights.private.times import TimeReading, require_zone, unknown_zone
 from search_insights.support.quoting import identifier, literal
 
 if TYPE_CHECKING:
@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 REQUIRED = ("user_id", "timestamp", "region")
 TOPIC_COLUMNS = ("category", "query")
+ROLES = (*REQUIRED, *TOPIC_COLUMNS)
 
 _FILE_COLUMN = "search_insights_file"  # not "filename": a log may have a column of that name
 _EMPTY = '"NULL"'  # the type of a column without a value, as pandas writes the categories of a day without topics
-_TIMES = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
+_NAIVE = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _ALLOWED = {
     "user_id": (*_INTEGERS, *(f"U{t}" for t in _INTEGERS), "VARCHAR", "UUID", "BLOB"),
-    "timestamp": (*_TIMES, "TIMESTAMP WITH TIME ZONE", "VARCHAR"),
+    "timestamp": (*_NAIVE, "TIMESTAMP WITH TIME ZONE", "VARCHAR"),
     "region": ("VARCHAR",),
 }
 
@@ -54,12 +55,10 @@ class SearchLog:
 
     source: LogSource
     files: tuple[str, ...]
-    time_type: str
-    zone: str
-    own_zone: bool = True
-    queries: bool = False
-    states: tuple[tuple[int, int, int], ...] = ()
-    user_type: str = ""
+    states: tuple[tuple[int, int, int], ...]
+    times: TimeReading
+    user_type: str
+    queries: bool
 
     @property
     def is_parquet(self) -> bool:
@@ -68,44 +67,16 @@ class SearchLog:
 
     def require_unchanged(self) -> None:
         """Refuse a log whose files are not those that were opened: a week is noised once, so its log must be final."""
-        for file, state in zip(self.files, self.states, strict=False):
+        for file, state in zip(self.files, self.states, strict=True):
             if state_of(file) != state:
-                raise changed(file)
-        for file in find_files(self.source.patterns) if self.states else ():
+                raise file_changed(file)
+        for file in find_files(self.source.patterns):
             if file not in self.files:
-                raise came(file)
-
-    @property
-    def naive_zone(self) -> str:
-        """The zone that times without one were read in; empty if the column's type has one."""
-        return "" if self.own_zone else self.zone
-
-    @property
-    def naive(self) -> bool:
-        """Whether times carry no zone and were read in `zone`."""
-        return self.time_type in _TIMES
-
-    def instant(self, moment: datetime) -> str:
-        """Write an instant as a literal that compares with the log's timestamps without converting them."""
-        if self.naive:
-            return f"TIMESTAMP '{moment.astimezone(ZoneInfo(self.zone)).replace(tzinfo=None)}'"
-        return f"TIMESTAMPTZ '{moment.astimezone(UTC)}'"
+                raise file_appeared(file)
 
     def between(self, begin: datetime, end: datetime) -> str:
-        """Write the condition that an event lies in a span of time, its begin included, its end not."""
-        return f"(timestamp >= {self.instant(begin)} AND timestamp < {self.instant(end)})"
-
-
-def parse_columns(pairs: Sequence[str]) -> dict[str, str]:
-    """Read `--column user_id=uid` options."""
-    columns: dict[str, str] = {}
-    for pair in pairs:
-        role, equals, name = pair.partition("=")
-        if not equals or not name or role not in (*REQUIRED, *TOPIC_COLUMNS):
-            roles = ", ".join((*REQUIRED, *TOPIC_COLUMNS))
-            raise UsageError(f"--column {pair}: expected ROLE=NAME with a role of {roles}")
-        columns[role] = name
-    return columns
+        """Write the condition that an event lies between two instants, the first included, the second not."""
+        return self.times.between(begin, end, "TIMESTAMP", "TIMESTAMPTZ")
 
 
 def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release_zone: str) -> SearchLog:
@@ -125,22 +96,27 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
     _require_whole_lines(connection, files, source)
     time = identifier(source.column("timestamp"))
     time_type = types[source.column("timestamp")]
-    int96 = time_type in _TIMES and _is_int96(connection, files, source)
+    int96 = time_type in _NAIVE and _is_int96(connection, files, source)
     if int96:
         zone = _zone_of_int96(source)
     if time_type == "VARCHAR":
-        time, time_type = f"TRY_CAST({time} AS TIMESTAMPTZ)", "TIMESTAMP WITH TIME ZONE"
+        time = f"TRY_CAST({time} AS TIMESTAMPTZ)"
     view = f"""
         CREATE OR REPLACE TEMP VIEW log AS
         SELECT {identifier(source.column("user_id"))} AS user_id, {time} AS timestamp,
                {identifier(source.column("region"))} AS region,
                {", ".join(topic_columns(source, topic, "VARCHAR"))}, {_FILE_COLUMN} AS file
         FROM {reader}"""
-    _quietly(connection, view, source)
-    _quietly(connection, "CREATE OR REPLACE TEMP VIEW log_files AS FROM log", source)
-    own_zone = int96 or types[source.column("timestamp")] == "TIMESTAMP WITH TIME ZONE"
-    user_type = types[source.column("user_id")]
-    return SearchLog(source, files, time_type, zone, own_zone, topic == "query", states, user_type)
+    _query(connection, view, source)
+    _query(connection, "CREATE OR REPLACE TEMP VIEW log_files AS FROM log", source)
+    return SearchLog(
+        source=source,
+        files=files,
+        states=states,
+        times=TimeReading(zone, naive=time_type in _NAIVE, aware=int96 or time_type == "TIMESTAMP WITH TIME ZONE"),
+        user_type=types[source.column("user_id")],
+        queries=topic == "query",
+    )
 
 
 def _reader(files: Sequence[str], header: str = "true") -> str:
@@ -158,9 +134,9 @@ def _reader(files: Sequence[str], header: str = "true") -> str:
 
 
 def _column_types(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource) -> dict[str, str]:
-    rows = _quietly(connection, f"DESCRIBE SELECT * FROM {_reader(files)}", source)
+    rows = _query(connection, f"DESCRIBE SELECT * FROM {_reader(files)}", source)
     types = {str(name): str(kind) for name, kind, *_ in rows if name != _FILE_COLUMN}
-    _refuse_doubles(connection, files[0], types, source)
+    _refuse_duplicate_columns(connection, files[0], types, source)
     # The first line of CSV may be no header but someone's search: it is not shown.
     rule = "the first line must name the columns, and all lines have as many fields"
     require_columns(source, types, rule if format_of(files[0]) == "csv" else "")
@@ -172,8 +148,8 @@ def require_columns(source: LogSource, types: Mapping[str, str], have: str = "")
     for role in REQUIRED:
         if source.column(role) not in types:
             raise LogError(
-                f"{shown(source)}: no column {source.column(role)!r} for {role}; "
-                f"{have or 'the columns are ' + ', '.join(types)}; map one with --column {role}=NAME"
+                f"{described(source)}: no column {source.column(role)!r} for {role}; "
+                f"{have or 'the columns are ' + ', '.join(types)}; map one with `columns` {role}=NAME"
             )
 
 
@@ -184,7 +160,7 @@ def _require_in_each_file(
     require_alike(
         source,
         topic,
-        ((file, {str(row[0]): str(row[1]) for row in _quietly(connection, sql, source)}) for file, sql in described),
+        ((file, {str(row[0]): str(row[1]) for row in _query(connection, sql, source)}) for file, sql in described),
     )
 
 
@@ -200,7 +176,7 @@ def require_alike(source: LogSource, topic: str, files: Iterable[tuple[str, Mapp
         columns = [source.column(role) for role in (*REQUIRED, topic)]
         if missing := set(columns) - set(types):
             raise LogError(
-                f"{file}: no column {min(missing)!r}, which other files of the log have; mend it, or leave it out"
+                f"{file}: no column {min(missing)!r}, which other files of the log have; fix it, or leave it out"
             )
         for column in columns:
             if types[column] == _EMPTY:
@@ -212,7 +188,7 @@ def require_alike(source: LogSource, topic: str, files: Iterable[tuple[str, Mapp
                 )
 
 
-def _refuse_doubles(
+def _refuse_duplicate_columns(
     connection: "duckdb.DuckDBPyConnection", file: str, types: Mapping[str, str], source: LogSource
 ) -> None:
     """Refuse a column that is there twice: DuckDB would take the first, and call the second user_id_1."""
@@ -226,8 +202,8 @@ def _header(connection: "duckdb.DuckDBPyConnection", file: str, source: LogSourc
     """Read the names of the columns as they stand in a file."""
     if format_of(file) == "parquet":
         named = literal(glob.escape(file))
-        return [name for (name,) in _quietly(connection, f"SELECT name FROM parquet_schema({named})", source)]
-    rows = _quietly(connection, f"SELECT * FROM {_reader([file], header='false')} LIMIT 1", source)
+        return [name for (name,) in _query(connection, f"SELECT name FROM parquet_schema({named})", source)]
+    rows = _query(connection, f"SELECT * FROM {_reader([file], header='false')} LIMIT 1", source)
     return list(rows[0])
 
 
@@ -239,7 +215,7 @@ def _require_whole_lines(connection: "duckdb.DuckDBPyConnection", files: Sequenc
     sql = (
         f"SELECT {_FILE_COLUMN} FROM {_reader(files)} WHERE contains({values}, chr(10)) OR contains({values}, chr(13))"
     )
-    found = _quietly(connection, f"{sql} LIMIT 1", source)
+    found = _query(connection, f"{sql} LIMIT 1", source)
     if found:
         raise LogError(
             f"{found[0][0]}: a value with a line break in it, which may be a quote too many that hides rows; "
@@ -253,7 +229,7 @@ def _is_int96(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], sou
     sql = f"""
         SELECT file_name, bool_or(type = 'INT96') FROM parquet_metadata([{listed}])
         WHERE path_in_schema = {literal(source.column("timestamp"))} GROUP BY file_name ORDER BY file_name"""
-    found = _quietly(connection, sql, source)
+    found = _query(connection, sql, source)
     old = [file for file, is_old in found if is_old]
     if old and len(old) < len(found):
         raise LogError(
@@ -270,8 +246,8 @@ def _zone_of_int96(source: LogSource) -> str:
     """
     if source.naive_zone not in (None, "UTC"):
         raise LogError(
-            f"{shown(source)}: column {source.column('timestamp')!r}: its type is INT96, in which Spark writes UTC, so "
-            f"it is not read in {source.naive_zone}; write timestamps of 64 bits, or leave --naive-zone out"
+            f"{described(source)}: column {source.column('timestamp')!r}: its type is INT96, which is UTC; "
+            f"it is not read in {source.naive_zone}; write timestamps of 64 bits, or leave `naive_zone` out"
         )
     return "UTC"
 
@@ -282,8 +258,8 @@ def topic_role(source: LogSource, types: Mapping[str, str]) -> str:
         if source.column(role) in types:
             return role
     raise LogError(
-        f"{shown(source)}: no column {source.column('category')!r} or {source.column('query')!r}; "
-        "map one with --column category=NAME, or query=NAME to have texts classified"
+        f"{described(source)}: no column {source.column('category')!r} or {source.column('query')!r}; "
+        "map one with `columns` category=NAME, or query=NAME to have texts classified"
     )
 
 
@@ -304,26 +280,21 @@ def check_types(source: LogSource, types: Mapping[str, str], allowed: Mapping[st
         kind = types[source.column(role)]
         if kind not in allowed[role]:
             kind = kind.partition("(")[0]  # not what is in a structure
-            raise LogError(f"{shown(source)}: column {source.column(role)!r}: expected {words}; its type is {kind}")
+            raise LogError(f"{described(source)}: column {source.column(role)!r}: expected {words}; its type is {kind}")
 
 
 def _set_zone(connection: "duckdb.DuckDBPyConnection", zone: str) -> None:
     """Set the zone of times that are text and carry none."""
     import duckdb
 
+    require_zone(zone)
     try:
-        ZoneInfo(zone)
         connection.execute(f"SET TimeZone = {literal(zone)}")
-    except (KeyError, ValueError, OSError, duckdb.Error):
+    except duckdb.Error:
         raise unknown_zone(zone) from None
 
 
-def unknown_zone(zone: str) -> UsageError:
-    """Say that there is no such zone."""
-    return UsageError(f"--naive-zone {zone}: expected an IANA time zone such as UTC or Europe/Dublin")
-
-
-def _quietly(connection: "duckdb.DuckDBPyConnection", sql: str, source: LogSource) -> list[tuple[object, ...]]:
+def _query(connection: "duckdb.DuckDBPyConnection", sql: str, source: LogSource) -> list[tuple[object, ...]]:
     """Run a statement over the log; of an error, tell only that the files cannot be read."""
     import duckdb
 
@@ -342,10 +313,10 @@ def unreadable(connection: "duckdb.DuckDBPyConnection", source: LogSource) -> Lo
             connection.execute(f"SELECT max(hash(COLUMNS(*))) FROM {_reader([file])}").fetchall()
         except duckdb.Error:
             return LogError(f"{file}: cannot be read as {format_of(file)}; is the file whole?")
-    return LogError(f"{shown(source)}: the files cannot be read together; do all have the same columns and types?")
+    return LogError(f"{described(source)}: the files cannot be read together; do all have the same columns and types?")
 
 
-def shown(source: LogSource) -> str:
+def described(source: LogSource) -> str:
     """Name a log in a message."""
     more = f" and {len(source.patterns) - 1} more" if len(source.patterns) > 1 else ""
     return f"{source.patterns[0]}{more}"

@@ -47,7 +47,7 @@ def state_of(file: str) -> tuple[int, int, int]:
     try:
         found = Path(file).stat()
     except OSError:
-        raise vanished(file) from None
+        raise file_disappeared(file) from None
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
@@ -61,22 +61,22 @@ def format_of(file: str) -> str:
     raise LogError(f"{file}: not a log file; expected a name that ends in {', '.join(_PARQUET + _CSV)}")
 
 
-def changed(file: str) -> LogError:
+def file_changed(file: str) -> LogError:
     """Say that a file is not what it was when the log was opened."""
     return LogError(f"{file}: changed while it was read; nothing was spent: run again when the log is complete")
 
 
-def came(file: str) -> LogError:
+def file_appeared(file: str) -> LogError:
     """Say that a file was not there when the log was opened."""
-    return LogError(f"{file}: came while the log was read; nothing was spent: run again when the log is complete")
+    return LogError(f"{file}: appeared while the log was read; nothing was spent: run again when the log is complete")
 
 
-def vanished(file: str) -> LogError:
+def file_disappeared(file: str) -> LogError:
     """Say that a file is no longer there."""
-    return LogError(f"{file}: vanished while the log was read; nothing was spent")
+    return LogError(f"{file}: disappeared while the log was read; nothing was spent")
 
 
 def require_parquet(file: str) -> None:
     """Refuse CSV, for an engine that reads Parquet only: files of CSV may differ in their columns unnoticed."""
     if file.lower().endswith(_CSV):
-        raise LogError(f"{file}: on Spark a log is Parquet files or a table; use --engine duckdb, or convert it")
+        raise LogError(f"{file}: on Spark a log is Parquet files or a table; use the duckdb engine, or convert it")

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from search_insights.errors import GeographyError, UsageError
-from search_insights.spec.cells import Numbers
+from search_insights.errors import GeographyError, InputError
 from search_insights.spec.coverage import Coverage
+from search_insights.support.arrays import Numbers
 
-# How a lot is laid out, from the low end: number, size class, random bits, and two bits that let some events come
+# How a draw is laid out, from the low end: number, size class, random bits, and two bits that let some events come
 # first: NO_TOPIC is set where a search is about no topic, NO_CLASS where its region has no size class.
-# sql/bounding.sql reads it so. It has 63 bits, because not every engine has whole numbers without a sign.
+# bounding.sql reads it so. It has 63 bits, because not every engine has whole numbers without a sign.
 NUMBER_BITS = 20
 CLASS_BITS = 4
 NO_TOPIC = 1 << 61
@@ -26,33 +26,33 @@ NO_CLASS = 1 << 62
 
 @dataclass(frozen=True)
 class RegionNames:
-    """Every name that a log may use, its ticket (the fixed part of a lot), and the region behind each number."""
+    """Every name that a log may use, the fixed bits of its draws, and the region behind each number."""
 
     names: tuple[str, ...]
-    tickets: Numbers
+    region_bits: Numbers
     region_of_number: Numbers
-    first_doubtful: int
+    first_ambiguous: int
 
-    def doubtful_used(self, numbers: Numbers) -> bool:
+    def uses_ambiguous(self, numbers: Numbers) -> bool:
         """Say whether the log has bare codes of a level that shares codes with a finer one."""
-        return bool((numbers >= self.first_doubtful).any())
+        return bool((numbers >= self.first_ambiguous).any())
 
 
 def region_names(coverage: Coverage, code_level: str | None = None) -> RegionNames:
     """List the names of all regions that count at some level."""
     geography = coverage.geography
-    by_code, doubtful = _codes(coverage, code_level)
+    by_code, ambiguous = _codes(coverage, code_level)
     numbers = dict(by_code)
-    numbers |= {code: len(geography.regions) + i for i, code in enumerate(doubtful)}
+    numbers |= {code: len(geography.regions) + i for i, code in enumerate(ambiguous)}
     numbers |= {geography.regions[i].place_id: i for i in _counted(coverage)}
-    region_of_number = [*range(len(geography.regions)), *(by_code[code] for code in doubtful)]
+    region_of_number = [*range(len(geography.regions)), *(by_code[code] for code in ambiguous)]
     if len(region_of_number) > 1 << NUMBER_BITS or len(coverage.spec.class_names) >= 1 << CLASS_BITS:
         raise GeographyError(
             f"{geography.source}: at most {1 << NUMBER_BITS:,} regions and {(1 << CLASS_BITS) - 1} size classes fit"
         )
-    tickets = [number | _class_bits(coverage, region_of_number[number]) for number in numbers.values()]
+    region_bits = [number | _class_bits(coverage, region_of_number[number]) for number in numbers.values()]
     return RegionNames(
-        tuple(numbers), np.array(tickets, dtype=np.int64), np.array(region_of_number), len(geography.regions)
+        tuple(numbers), np.array(region_bits, dtype=np.int64), np.array(region_of_number), len(geography.regions)
     )
 
 
@@ -73,7 +73,7 @@ def _codes(coverage: Coverage, code_level: str | None) -> tuple[dict[str, int], 
     if code_level is not None:
         levels = [level for level in coverage.geography.levels if any(regions[i].level == level for i in counted)]
         if code_level not in levels:
-            raise UsageError(f"--code-level {code_level}: the levels are {', '.join(levels)}")
+            raise InputError(f"`code_level` {code_level}: the levels are {', '.join(levels)}")
         return by_code | {regions[i].code: i for i in counted if regions[i].level == code_level}, []
     times = Counter(regions[i].code for i in counted)
     sharing = {regions[i].level for i in counted if by_code[regions[i].code] != i}

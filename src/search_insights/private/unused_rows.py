@@ -4,21 +4,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from search_insights.errors import LogError
-from search_insights.private.engine import LeftOut
+from search_insights.private.engine import UnusedRows
 from search_insights.support.quoting import literal
 
 # Runs a query over the views `log`, `log_files` (the same with the file of each row) and `names`.
 Ask = Callable[[str], Sequence[Sequence[Any]]]
 
 
-def find_left_out(ask: Ask, of_week: str, of_asked: str, used: int, has_files: bool = True) -> LeftOut:
+def find_unused_rows(ask: Ask, of_week: str, of_asked: str, used: int, has_files: bool = True) -> UnusedRows:
     """Look only as closely as needed: where all rows of all files were used, nothing was left out.
 
     A file that holds events of the week should hold little else than what was asked for. A table, which has no files,
     may hold years.
     """
     if used == _number(ask, "SELECT count(*) FROM log"):
-        return LeftOut(rows=used)
+        return UnusedRows(rows=used)
     no_time = "SELECT count(*) FROM log WHERE timestamp IS NULL"
     if not has_files:
         rows, outside = _number(ask, f"SELECT count(*) FROM log WHERE {of_week}"), _number(ask, no_time)
@@ -26,7 +26,7 @@ def find_left_out(ask: Ask, of_week: str, of_asked: str, used: int, has_files: b
     files = [row[0] for row in ask(f"SELECT DISTINCT file FROM log_files WHERE {of_week}")]
     if not files:
         outside = _number(ask, no_time)
-        return LeftOut(rows=outside, outside=outside)
+        return UnusedRows(rows=outside, outside=outside)
     in_files = f"file IN ({', '.join(literal(file) for file in files)})"
     ((rows, asked, in_all),) = ask(f"""
         SELECT count(*) FILTER (WHERE {of_week}), count(*) FILTER (WHERE {of_asked}), count(*)
@@ -34,12 +34,12 @@ def find_left_out(ask: Ask, of_week: str, of_asked: str, used: int, has_files: b
     return _with_reasons(ask, of_week, used, rows, in_all - asked)
 
 
-def _with_reasons(ask: Ask, of_week: str, used: int, rows: int, outside: int) -> LeftOut:
+def _with_reasons(ask: Ask, of_week: str, used: int, rows: int, outside: int) -> UnusedRows:
     """Tell why rows of the week were not used. They must add up, or the log was being written while it was counted."""
     reasons = _reasons(ask, of_week) if used != rows else (0, 0, 0)
     if used + sum(reasons) != rows:
         raise LogError("the log changed while it was read; nothing was spent: run again when it is complete")
-    return LeftOut(rows + outside, *reasons, outside)
+    return UnusedRows(rows + outside, *reasons, outside)
 
 
 def _reasons(ask: Ask, condition: str) -> tuple[int, int, int]:

@@ -115,7 +115,7 @@ def simulate(
 
 
 def _weeks(coverage: Coverage, first_week: date, weeks: int) -> tuple[Week, ...]:
-    first = week_of(coverage.spec, first_week, "--from")
+    first = week_of(coverage.spec, first_week)
     try:
         last = first.first_day + timedelta(weeks=weeks - 1)
         _ = last + timedelta(weeks=1)  # the last day ends where the next one begins

@@ -1,21 +1,17 @@
-"""The cells of a week in one row: which number each has, which sigma, and where an event is counted.
+"""The cells of a week in one row: which number each has, which sigma, and which cells a region counts in.
 
 The list comes from the spec and the geography alone, so it is public and the same for every week: every cell of every
 reported region gets noise, also those that no event falls into. That is what hides whether there was one.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from search_insights.dp.noise import Counts, Sigmas
 from search_insights.spec.coverage import Cell, Coverage
 from search_insights.spec.geography import Region
-
-Numbers = npt.NDArray[np.int64]
+from search_insights.support.arrays import Counts, Floats, Numbers
 
 
 @dataclass(frozen=True)
@@ -35,7 +31,7 @@ class CellList:
         return tuple(cell.region for cell in self.cells[:: len(self.coverage.spec.categories)])
 
     @cached_property
-    def sigmas(self) -> Sigmas:
+    def sigmas(self) -> Floats:
         """The sigma of each cell."""
         return np.array([cell.sigma for cell in self.cells], dtype=np.float64)
 
@@ -50,19 +46,12 @@ class CellList:
         return {region.place_id: i * step for i, region in enumerate(self.regions)}
 
     @cached_property
-    def _places(self) -> dict[str, Numbers]:
+    def cells_above(self) -> dict[str, Numbers]:
         """For each level, the first cell of each region's ancestor there; -1 if there is none (X3, too small)."""
         spec, geography = self.coverage.spec, self.coverage.geography
-        places = {level: np.full(len(geography.regions), -1, dtype=np.int64) for level in spec.level_names}
+        above = {level: np.full(len(geography.regions), -1, dtype=np.int64) for level in spec.level_names}
         for number, region in enumerate(geography.regions):
             for place in geography.lineage(region):
                 if place.place_id in self._first_cell:
-                    places[place.level][number] = self._first_cell[place.place_id]
-        return places
-
-    def add(self, counts: Counts, levels: Sequence[str], regions: Numbers, categories: Numbers, n: Counts) -> None:
-        """Count `n` contributions of each (region, category) at the given levels, as far as they are reported."""
-        for level in levels:
-            first = self._places[level][regions]
-            reported = first >= 0
-            np.add.at(counts, first[reported] + categories[reported], n[reported])
+                    above[place.level][number] = self._first_cell[place.place_id]
+        return above

@@ -117,8 +117,8 @@ def _match(region: Region, wanted: str) -> int | None:
 def load_geography(source: str | Path = PACKAGED_GEOGRAPHY) -> Geography:
     """Read and check a table of regions: `us` for the packaged one, or the path of a Parquet or CSV file."""
     if str(source) == PACKAGED_GEOGRAPHY:
-        return grow_geography(_read_packaged(), PACKAGED_GEOGRAPHY)
-    return grow_geography(_read(Path(source)), str(source))
+        return build_geography(_read_packaged(), PACKAGED_GEOGRAPHY)
+    return build_geography(_read(Path(source)), str(source))
 
 
 def _read_packaged() -> list[Region]:
@@ -223,7 +223,7 @@ def _number(value: object, column: str, where: str) -> float | None:
     return number
 
 
-def grow_geography(regions: list[Region], source: str) -> Geography:
+def build_geography(regions: list[Region], source: str) -> Geography:
     """Check that the regions form one tree whose levels nest, and put them in order."""
     by_place_id = {region.place_id: region for region in regions}
     _refuse_duplicates(regions, source)

@@ -344,6 +344,11 @@ class Spec:
         return tuple(c.id for c in self.categories[1:])
 
     @cached_property
+    def category_numbers(self) -> dict[str, int]:
+        """The number of each category by its id and by its name: a log or a label may use either."""
+        return {word: number for number, c in enumerate(self.categories) for word in (c.id, c.name)}
+
+    @cached_property
     def level_names(self) -> tuple[str, ...]:
         """The counted levels, coarsest first."""
         return tuple(level.name for level in self.levels)

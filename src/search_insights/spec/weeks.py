@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from search_insights.errors import UsageError
+from search_insights.errors import InputError
 from search_insights.spec.spec import WEEKDAYS, Spec
 
 DAYS_OF_WEEK = 7
@@ -48,38 +48,30 @@ class Week:
         return self.end <= now
 
 
-def parse_day(text: str, option: str) -> date:
-    """Read a date as it stands on the command line."""
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise UsageError(f"{option} {text}: expected a date such as 2021-03-08") from None
-
-
-def week_of(spec: Spec, first_day: date, option: str = "--week") -> Week:
-    """Make the week that begins on a day; refuse any other day of the week."""
+def week_of(spec: Spec, first_day: date) -> Week:
+    """Return the week that begins on a day; refuse a day on which no week begins."""
     weekday = WEEKDAYS[first_day.weekday()]
     if weekday != spec.first_day_of_week:
         back = (first_day.weekday() - WEEKDAYS.index(spec.first_day_of_week)) % DAYS_OF_WEEK
         near = first_day - timedelta(days=back)
-        raise UsageError(
-            f"{option} {first_day} is a {weekday.capitalize()}; weeks begin on {spec.first_day_of_week.capitalize()}: "
+        raise InputError(
+            f"{first_day} is a {weekday.capitalize()}; weeks begin on {spec.first_day_of_week.capitalize()}: "
             f"use {near} for the week that holds it"
         )
     week = Week(first_day, spec.time_zone)
     try:
         _ = week.begin, week.end
     except OverflowError:
-        raise UsageError(f"{option} {first_day}: lies beyond the calendar") from None
+        raise InputError(f"{first_day}: lies beyond the calendar") from None
     return week
 
 
 def weeks_between(spec: Spec, first: date, last: date) -> Iterator[Week]:
     """List the weeks from the one that begins on `first` to the one that begins on `last`."""
     if last < first:
-        raise UsageError(f"--to {last} lies before --from {first}")
-    week_of(spec, last, "--to")
-    day = week_of(spec, first, "--from").first_day
+        raise InputError(f"the last week, {last}, lies before the first, {first}")
+    week_of(spec, last)
+    day = week_of(spec, first).first_day
     while day <= last:
         yield Week(day, spec.time_zone)
         day += timedelta(days=DAYS_OF_WEEK)

@@ -5,8 +5,7 @@ journal.py); so a restored store goes on from where it stands, but never noises 
 """
 
 import fcntl
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
@@ -16,10 +15,10 @@ from search_insights.errors import CheckFailed, SearchInsightsError, StoreError
 from search_insights.store.journal import read_journal, remember, remember_checksums
 from search_insights.store.ledger import LedgerEntry
 from search_insights.store.store import open_store
-from search_insights.store.verification import damage
-from search_insights.support.database import connect, private_files
+from search_insights.store.verification import DerivedCheck, damage
+from search_insights.support.database import connect
+from search_insights.support.files import private_files, put_in_place
 from search_insights.support.quoting import literal
-from search_insights.support.replace_folder import flush
 from search_insights.support.working_folder import working_folder
 
 # The same for all names, so that the next backup to a folder removes what a killed one left there.
@@ -34,8 +33,8 @@ class Restored:
     lost: tuple[date, ...]
 
 
-def back_up(store: Path, out: Path) -> tuple[date, ...]:
-    """Copy a store to a new file and verify the copy; gives the weeks in it.
+def back_up(store: Path, out: Path, check_derived: DerivedCheck) -> tuple[date, ...]:
+    """Copy a store to a new file and verify the copy; return the weeks in it.
 
     The store is locked against writing meanwhile. The file appears at the end, whole, for its owner only.
     """
@@ -43,59 +42,57 @@ def back_up(store: Path, out: Path) -> tuple[date, ...]:
         raise StoreError(f"{out}: is there already; give each backup a name of its own")
     if not out.parent.is_dir():
         raise StoreError(f"{out}: no folder {out.parent}; make it first")
-    entries = _verified(store)
+    entries = _verified(store, check_derived)
     with working_folder(out.parent, _DRAFT) as folder:
         draft = folder / out.name
         _copy(store, draft)
-        if _verified(draft) != entries:
+        if _verified(draft, check_derived) != entries:
             raise StoreError(f"{store}: changed while it was copied; nothing was written, run again")
-        _put_in_place(draft, out)
+        put_in_place(draft, out)
     return tuple(entry.week for entry in entries)
 
 
-def restore(backup: Path, store: Path, *, dataset: Path | None = None, replace: bool = False) -> Restored:
-    """Put a backup in the place of a store, whose file stays beside it as `.old`.
+def restore(
+    backup: Path,
+    store: Path,
+    check_derived: DerivedCheck,
+    *,
+    published: Mapping[date, str] | None = None,
+    replace: bool = False,
+) -> Restored:
+    """Restore a backup in the place of a store, whose file stays beside it as `.old`.
 
-    Weeks that a published dataset, the journal or the store itself know to be committed are written into the journal
-    first. A store that holds more than the backup, or cannot be read, is replaced only if that is asked for.
+    Weeks that are known to be committed are written into the journal first: those of the journal and of the store, and
+    those that were `published`, by their checksums. A store that holds more than the backup, or cannot be read, is
+    replaced only with `replace`.
     """
     if not backup.is_file():
         raise StoreError(f"{backup}: no such file; give one that 'store backup' made")
     if store.exists() and store.samefile(backup):
         raise StoreError(f"{backup}: is the store itself; give a file that 'store backup' made")
-    entries = _verified(backup)
+    entries = _verified(backup, check_derived)
     mine = {entry.week: entry.checksum for entry in entries}
     if store.exists() and not replace:
         _refuse_to_lose_weeks(store, mine)
     _remember_what_was_there(store)
-    if dataset:
-        remember_checksums(store, published_checksums(dataset))
+    remember_checksums(store, published or {})
     with _locked(store), working_folder(store.parent, _DRAFT) as folder:
         draft = folder / store.name
         remember(store, entries)  # refuses a backup of another store
         _copy(backup, draft)
-        _verified(draft)
+        _verified(draft, check_derived)
         _move_aside(store)
-        _put_in_place(draft, store)
+        put_in_place(draft, store)
     lost = sorted(read_journal(store).keys() - mine.keys())
     return Restored(tuple(mine), tuple(lost))
 
 
-def published_checksums(dataset: Path) -> dict[date, str]:
-    """Read from a published dataset which noise of which week it was made from."""
-    try:
-        ledger = json.loads((dataset / "privacy.json").read_text(encoding="utf-8"))["ledger"]
-        return {date.fromisoformat(row["week"]): str(row["checksum"]) for row in ledger}
-    except (OSError, ValueError, KeyError, TypeError):
-        raise StoreError(f"{dataset}: not a dataset folder of 'search-insights publish'") from None
-
-
-def _verified(store: Path) -> list[LedgerEntry]:
-    """Open a store and check all of it; gives its ledger."""
+def _verified(store: Path, check_derived: DerivedCheck) -> list[LedgerEntry]:
+    """Open a store and check all of it; return its ledger."""
     with open_store(store) as opened:
-        wrong = damage(opened)
+        wrong = damage(opened, check_derived)
         if wrong:
-            more = f" (and {len(wrong) - 1} more; 'ledger --verify' lists them)" if len(wrong) > 1 else ""
+            more = f" (and {len(wrong) - 1} more; verify the store to list them)" if len(wrong) > 1 else ""
             raise CheckFailed(f"{store}: {wrong[0]}{more}")
         return opened.entries()
 
@@ -105,11 +102,11 @@ def _refuse_to_lose_weeks(store: Path, backup: dict[date, str]) -> None:
         with open_store(store) as opened:
             newer = [entry.week for entry in opened.entries() if backup.get(entry.week) != entry.checksum]
     except SearchInsightsError as error:
-        raise StoreError(f"{error}; or, to replace it by this backup, add --replace") from None
+        raise StoreError(f"{error}; or, to replace it with this backup, add `replace`") from None
     if newer:
         raise StoreError(
             f"{store}: holds week {newer[0]}, which the backup does not; a newer store is replaced only with "
-            "--replace, and its weeks are then not noised again"
+            "`replace`, and its weeks are then not noised again"
         )
 
 
@@ -157,9 +154,3 @@ def _move_aside(store: Path) -> None:
     with suppress(FileNotFoundError):
         store.with_name(f"{store.name}.wal").rename(old.with_name(f"{old.name}.wal"))
     store.rename(old)
-
-
-def _put_in_place(draft: Path, file: Path) -> None:
-    flush(draft)
-    draft.rename(file)
-    flush(file.parent)

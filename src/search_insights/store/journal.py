@@ -1,6 +1,6 @@
 """The journal beside the store: which noise of which week became final, even if the store forgets it.
 
-A store can lose a week that was released: an older copy of it is put back, or its log of changes (`.wal`) is deleted or
+A store can lose a week that was released: an older copy of it is restored, or its log of changes (`.wal`) is deleted or
 damaged. Noising that week again would be a second release of its searches. So each week that becomes final is written
 down here too: after it is committed, and at the latest before anything is published from the store. One line a week,
 its first day and the checksum of its noisy counts; lines are added and never changed.
@@ -14,8 +14,7 @@ from pathlib import Path
 from search_insights.errors import StoreError
 from search_insights.spec.weeks import DAYS_OF_WEEK, Week
 from search_insights.store.ledger import CHECKSUM_DIGITS, LedgerEntry
-from search_insights.support.database import private_files
-from search_insights.support.replace_folder import flush
+from search_insights.support.files import flush, private_files
 
 
 def journal_path(store: Path) -> Path:
@@ -48,7 +47,7 @@ def _parse(line: str, where: str) -> tuple[date, str]:
             raise ValueError
         return date.fromisoformat(week), checksum
     except ValueError:
-        raise StoreError(f"{where}: expected a week and a checksum; the journal is damaged, mend the line") from None
+        raise StoreError(f"{where}: expected a week and a checksum; the journal is damaged, fix the line") from None
 
 
 def remember(store: Path, entries: Iterable[LedgerEntry]) -> None:
@@ -95,6 +94,6 @@ def refuse_second_noise(store: Path, weeks: Iterable[Week]) -> None:
             path = journal_path(store)
             raise StoreError(
                 f"{store}: does not hold week {min(lost)}, which {path} says was committed: is this an older copy? "
-                "Noise drawn again would be a second release of the same searches. Put the newest backup back "
+                "Noise drawn again would be a second release of the same searches. Restore the newest backup "
                 f"('search-insights store restore'); only if that week was never published, remove {path.name}"
             )

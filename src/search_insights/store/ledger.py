@@ -8,7 +8,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import date
 
-from search_insights.dp.noise import Counts
+from search_insights.support.arrays import Counts
 
 CHECKSUM_DIGITS = 64
 

@@ -7,7 +7,6 @@ more in the journal beside the store (journal.py), in case the file is damaged o
 """
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, fields
@@ -19,19 +18,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from search_insights.dp.noise import Counts
 from search_insights.errors import StoreError
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
-from search_insights.spec.geography import Geography, Region, grow_geography
+from search_insights.spec.geography import Geography, Region, build_geography
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import parse_spec, spec_toml
 from search_insights.spec.weeks import DAYS_OF_WEEK, Week
+from search_insights.store.file_errors import RESTORE_HINT, explained
 from search_insights.store.journal import refuse_second_noise, remember
 from search_insights.store.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord, checksum
-from search_insights.store.trouble import WAY_OUT, in_words
-from search_insights.support.database import connect, private_files
-from search_insights.support.replace_folder import flush
+from search_insights.support.arrays import Counts
+from search_insights.support.database import connect
+from search_insights.support.files import private_files, put_if_absent
 from search_insights.support.working_folder import remove_abandoned, working_folder
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ class Store:
         if entry.week != week.first_day or entry.checksum != checksum(week.first_day, noisy):
             raise StoreError(f"{self.path}: the ledger entry does not belong to the counts of week {week}")
         given = {"cell": np.arange(noisy.size, dtype=np.int32), "noisy": noisy}
-        with in_words(self.path), _transaction(self.connection):
+        with explained(self.path), _transaction(self.connection):
             if self._overlaps(week):
                 raise StoreError(f"{self.path}: week {week} or days of it are there already; a week is noised once")
             refuse_second_noise(self.path, [week])
@@ -105,7 +104,7 @@ class Store:
         """Record what a release decided; a scaling or sparsity that is fixed is never changed."""
         table = _TABLES[type(record)]
         values = list(astuple(record))
-        with in_words(self.path), _transaction(self.connection):
+        with explained(self.path), _transaction(self.connection):
             if table != "corrections" and self.connection.execute(f"SELECT 1 FROM {table}").fetchall():
                 raise StoreError(f"{self.path}: {table} is fixed already; it does not change")
             self.connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' for _ in values)})", values)
@@ -113,13 +112,13 @@ class Store:
     def noisy_counts(self, week: Week) -> Counts:
         """Read a week's noisy counts in the order of the cells."""
         sql = "SELECT noisy FROM counts WHERE week = ? ORDER BY cell"
-        with in_words(self.path):
+        with explained(self.path):
             noisy: Counts = self.connection.execute(sql, [week.first_day]).fetchnumpy()["noisy"]
         return noisy
 
     def numbered_counts(self, week: date) -> tuple[Counts, Counts]:
         """Read all counts of the week that begins on a day, each with the number of its cell."""
-        with in_words(self.path):
+        with explained(self.path):
             columns = self.connection.execute(
                 "SELECT cell, noisy FROM counts WHERE week = ? ORDER BY ALL", [week]
             ).fetchnumpy()
@@ -134,7 +133,7 @@ class Store:
         return [(row[0], row[1], row[2], row[3]) for row in self._rows("SELECT * FROM cells ORDER BY cell")]
 
     def _rows(self, sql: str, *given: object) -> list[tuple[Any, ...]]:
-        with in_words(self.path):
+        with explained(self.path):
             return self.connection.execute(sql, given).fetchall()
 
 
@@ -164,7 +163,7 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
         _make(path.resolve(), coverage)
     with private_files(), _connect(path, read_only=False) as connection:
         try:
-            with in_words(path):
+            with explained(path):
                 if _is_unused(connection) and _made_for(connection) != _fingerprints(coverage):
                     _create(connection, coverage)
                 about = _about(connection, path)
@@ -185,7 +184,7 @@ def open_store(path: Path, writable: bool = False) -> Iterator[Store]:
     if not path.is_file():
         raise StoreError(f"{path}: no such store; 'search-insights anonymize' makes one")
     with private_files(), _connect(path, read_only=not writable) as connection:
-        with in_words(path):
+        with explained(path):
             if _is_unused(connection):
                 raise StoreError(f"{path}: the store is empty; 'search-insights anonymize' fills it")
             store = Store(connection, path, _coverage(connection, _about(connection, path), path))
@@ -193,7 +192,7 @@ def open_store(path: Path, writable: bool = False) -> Iterator[Store]:
 
 
 def _connect(path: Path, read_only: bool) -> "duckdb.DuckDBPyConnection":
-    with in_words(path):
+    with explained(path):
         return connect(str(path), read_only=read_only)
 
 
@@ -219,28 +218,16 @@ def _make(path: Path, coverage: Coverage) -> None:
     """Make the file of a store, with no week in it, whole or not at all."""
     changes = path.with_name(f"{path.name}.wal")
     if changes.exists():
-        raise StoreError(f"{changes}: the log of changes of a store that is gone; {WAY_OUT}, or move it away")
-    with private_files(), in_words(path), working_folder(path.parent, _draft_prefix(path)) as folder:
+        raise StoreError(f"{changes}: the log of changes of a store that is gone; {RESTORE_HINT}, or move it away")
+    with private_files(), explained(path), working_folder(path.parent, _draft_prefix(path)) as folder:
         with connect(str(folder / path.name)) as connection:
             _create(connection, coverage)
             connection.execute("CHECKPOINT")  # into the file itself, which alone is put in place
-        flush(folder / path.name)
-        _put_in_place(folder / path.name, path)
+        put_if_absent(folder / path.name, path)
 
 
 def _draft_prefix(path: Path) -> str:
     return f".{path.name}.draft-"
-
-
-def _put_in_place(draft: Path, path: Path) -> None:
-    """Give a new store its name, unless another process was faster: then its store is the one to use."""
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        return
-    except OSError:  # a file system without links
-        draft.rename(path)
-    flush(path.parent)
 
 
 def _made_for(connection: "duckdb.DuckDBPyConnection") -> tuple[str | None, str | None]:
@@ -316,15 +303,15 @@ def _fingerprints(coverage: Coverage) -> tuple[str, str]:
 def _spec(about: dict[str, str], path: Path) -> Spec:
     spec = parse_spec(about["spec"], f"{path} (spec)")
     if spec.fingerprint != about["spec_fingerprint"]:
-        raise StoreError(f"{path}: the spec in the store is not the one that it was made with; {WAY_OUT}")
+        raise StoreError(f"{path}: the spec in the store is not the one that it was made with; {RESTORE_HINT}")
     return spec
 
 
 def _geography(connection: "duckdb.DuckDBPyConnection", about: dict[str, str], path: Path) -> Geography:
     rows = connection.execute("SELECT * EXCLUDE (number) FROM regions ORDER BY number").fetchall()
-    geography = grow_geography([Region(*row) for row in rows], about["geography_source"])
+    geography = build_geography([Region(*row) for row in rows], about["geography_source"])
     if geography.fingerprint != about["geography_fingerprint"]:
-        raise StoreError(f"{path}: the geography in the store is not the one that it was made with; {WAY_OUT}")
+        raise StoreError(f"{path}: the geography in the store is not the one that it was made with; {RESTORE_HINT}")
     return geography
 
 

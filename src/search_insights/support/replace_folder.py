@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from search_insights.errors import InputError
+from search_insights.support.files import flush
 from search_insights.support.working_folder import working_folder
 
 _AT_FDCWD = -100
@@ -17,36 +18,27 @@ _RENAME_EXCHANGE = 2
 
 @contextmanager
 def replacing(folder: Path) -> Iterator[Path]:
-    """Give an empty folder to fill; at the end it takes the place of `folder`, which stays as it is until then."""
+    """Yield an empty folder to fill; at the end it takes the place of `folder`, which stays as it is until then."""
     folder = folder.resolve()  # where a link points to, so that the link stays
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; give a folder")
     if not folder.parent.is_dir():
         raise InputError(f"{folder}: no folder {folder.parent}; make it first")
-    _bring_back(folder)
+    _undo_half_swap(folder)
     with working_folder(folder.parent, f".{folder.name}.draft-") as draft:
         yield draft
         draft.chmod(0o755)  # unlike a store, what is made here is meant to be read by others
-        _flush(draft)
-        _put_in_place(draft, folder)
+        _flush_all(draft)
+        _swap_in(draft, folder)
 
 
-def _flush(folder: Path) -> None:
+def _flush_all(folder: Path) -> None:
     """Have the files on disk before the folder gets its name, so that a power cut leaves no empty ones."""
     for path in [*folder.rglob("*"), folder]:
         flush(path)
 
 
-def flush(path: Path) -> None:
-    """Have a file, or the names in a folder, on disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _put_in_place(draft: Path, folder: Path) -> None:
+def _swap_in(draft: Path, folder: Path) -> None:
     """Swap the two folders in one step where the system can; the old one is then in the draft's place."""
     if not folder.exists():
         draft.rename(folder)
@@ -62,7 +54,7 @@ def _put_in_place(draft: Path, folder: Path) -> None:
     flush(folder.parent)
 
 
-def _bring_back(folder: Path) -> None:
+def _undo_half_swap(folder: Path) -> None:
     """Undo what a process left that was killed between the two renames; where names are exchanged there is none."""
     for aside in folder.parent.glob(f".{glob.escape(folder.name)}.draft-????????.old"):
         if folder.exists():

@@ -11,7 +11,6 @@ from functools import cached_property
 
 import numpy as np
 
-from search_insights.dp.noise import Counts
 from search_insights.errors import StoreError
 from search_insights.spec.cells import CellList
 from search_insights.spec.geography import Region
@@ -19,7 +18,8 @@ from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import Week
 from search_insights.store.ledger import LedgerEntry, checksum
 from search_insights.store.store import Store
-from search_insights.trends.reliability import Floats, Ratios, judge
+from search_insights.support.arrays import Counts, Floats
+from search_insights.trends.reliability import Ratios, assess
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def derive(store: Store, only: Sequence[date] | None = None) -> Trends:
     x, y = trend_counts(spec, counts), counts[:, :, :1]
     x_sigma, y_sigma = np.sqrt(trend_counts(spec, variances)), np.sqrt(variances[:, :1])
     return Trends(
-        spec, weeks, (store.coverage.geography.country, *regions), judge(x, y, x_sigma, y_sigma, spec.reliability)
+        spec, weeks, (store.coverage.geography.country, *regions), assess(x, y, x_sigma, y_sigma, spec.reliability)
     )
 
 
@@ -67,7 +67,7 @@ def checked_counts(store: Store, entry: LedgerEntry) -> Counts:
     """Read the noisy counts of a week, and refuse those that are not the ones that were committed."""
     noisy = store.noisy_counts(Week(entry.week, store.coverage.spec.time_zone))
     if checksum(entry.week, noisy) != entry.checksum:
-        raise StoreError(f"{store.path}: the counts of week {entry.week} do not match the ledger; put a backup back")
+        raise StoreError(f"{store.path}: the counts of week {entry.week} do not match the ledger; restore a backup")
     return noisy
 
 

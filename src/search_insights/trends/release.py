@@ -12,13 +12,13 @@ from search_insights.spec.coverage import Coverage
 from search_insights.store.journal import remember
 from search_insights.store.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord
 from search_insights.store.store import open_store
+from search_insights.support.arrays import Floats
 from search_insights.trends.derive import Trends, derive
-from search_insights.trends.reliability import Floats
 from search_insights.trends.scaling import scaling_factor
 from search_insights.trends.sparsity import sparse_regions
 
-# Why a value is not in the dataset, in the order in which it is decided.
-REASONS = ("published", "sparse region", "not positive", "too uncertain")
+# What becomes of a value: it is published, or the reason why it is not.
+OUTCOMES = ("published", "sparse region", "not positive", "too uncertain")
 
 Record = ScalingRecord | SparsityRecord | CorrectionRecord
 
@@ -27,7 +27,7 @@ Record = ScalingRecord | SparsityRecord | CorrectionRecord
 class Release:
     """Everything that the dataset is made from. Arrays have the axes (week, region, trend).
 
-    `unsettled` are the records that this release is the first to need; `settle` puts them into the store.
+    `decisions` are what this release is the first to fix; `record_decisions` puts them into the store.
     """
 
     coverage: Coverage
@@ -36,7 +36,7 @@ class Release:
     scaling: ScalingRecord
     sparsity: SparsityRecord | None
     corrections: tuple[CorrectionRecord, ...]
-    unsettled: tuple[Record, ...] = ()
+    decisions: tuple[Record, ...] = ()
 
     @property
     def created(self) -> str:
@@ -69,12 +69,12 @@ class Release:
         return value, low, high
 
     @cached_property
-    def fates(self) -> npt.NDArray[np.int8]:
-        """For each value, the number of the reason why it is published or not."""
+    def outcomes(self) -> npt.NDArray[np.int8]:
+        """For each value, the number of its outcome in OUTCOMES."""
         ratios = self.trends.ratios
         with np.errstate(invalid="ignore"):
-            fate = np.where(ratios.kept, 0, np.where(ratios.value > 0, 3, 2))
-        return np.where(self.removed[None, :, None], 1, fate).astype(np.int8)
+            outcome = np.where(ratios.kept, 0, np.where(ratios.value > 0, 3, 2))
+        return np.where(self.removed[None, :, None], 1, outcome).astype(np.int8)
 
 
 def make_release(store_path: Path) -> Release:
@@ -87,9 +87,9 @@ def make_release(store_path: Path) -> Release:
         trends = derive(store)
         scaling, sparsity = store.scaling() or _scaling(trends), store.sparsity() or _sparsity(trends)
         known = (store.scaling(), store.sparsity())
-        unsettled = tuple(r for r in (scaling, sparsity) if r is not None and r not in known)
+        decisions = tuple(r for r in (scaling, sparsity) if r is not None and r not in known)
         return Release(
-            store.coverage, trends, tuple(store.entries()), scaling, sparsity, tuple(store.corrections()), unsettled
+            store.coverage, trends, tuple(store.entries()), scaling, sparsity, tuple(store.corrections()), decisions
         )
 
 
@@ -105,18 +105,18 @@ def _sparsity(trends: Trends) -> SparsityRecord | None:
 def corrected(release: Release, changed_values: int, reason: str) -> Release:
     """Add the record of a correction to a release that changes published values."""
     record = CorrectionRecord(_now(), changed_values, reason)
-    return replace(release, corrections=(*release.corrections, record), unsettled=(*release.unsettled, record))
+    return replace(release, corrections=(*release.corrections, record), decisions=(*release.decisions, record))
 
 
-def settle(store_path: Path, release: Release) -> None:
+def record_decisions(store_path: Path, release: Release) -> None:
     """Fix in the store what is to be the same in all later releases, just before this one is put in place.
 
     If the program is stopped in between, the next release is still bound by it, and so agrees with whatever may have
     been published. If another release was faster, the store refuses, and this one is not put in place.
     """
-    if release.unsettled:
+    if release.decisions:
         with open_store(store_path, writable=True) as store:
-            for record in release.unsettled:
+            for record in release.decisions:
                 store.fix(record)
 
 

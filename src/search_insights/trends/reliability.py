@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-import numpy.typing as npt
 
 from search_insights.spec.spec import Reliability
-
-Floats = npt.NDArray[np.float64]
+from search_insights.support.arrays import Bools, Floats
 
 # Where and with which weight a noisy Y is looked at, in units of its sigma: exact for smooth functions of it.
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
@@ -31,10 +29,10 @@ class Ratios:
     value: Floats
     low: Floats
     high: Floats
-    kept: npt.NDArray[np.bool_]
+    kept: Bools
 
 
-def judge(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliability) -> Ratios:
+def assess(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliability) -> Ratios:
     """Divide noisy counts by noisy counts, and judge each ratio by its interval."""
     low, high = fieller(x, y, sigma_x, sigma_y, rule.confidence)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -70,7 +68,7 @@ def fieller(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, confidence: 
 
 
 def chance_of_keeping(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliability) -> Floats:
-    """Say how likely a value whose exact counts are x and y is to be kept by `judge`.
+    """Say how likely a value whose exact counts are x and y is to be kept by `assess`.
 
     The interval reaches farther up than down. With a = (z sigma_x / X)^2 and g = (z sigma_y / Y)^2 its upper end is
     X/Y (1 + sqrt(g + a (1 - g))) / (1 - g); that is within the limit where X is above some number, so for each Y the

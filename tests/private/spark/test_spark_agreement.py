@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from search_insights.dp.noise import Counts
 from search_insights.private.counting import add_contributions
 from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.engine import Engine
@@ -19,6 +18,7 @@ from search_insights.private.region_names import region_names
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
+from search_insights.support.arrays import Counts
 from tests.support.bounded import Event, bench
 from tests.support.logs import PACIFIC, WEEK, counts_of, on_spark, searches, write_log
 

@@ -30,7 +30,7 @@ def test_a_table_of_the_catalog_is_a_log(session: "SparkSession", coverage: Cove
     try:
         engine = on_spark(session, coverage, "table:searches")
         found = engine.bound(WEEK.days[5], *WEEK.day_bounds(WEEK.days[5]))
-        left = engine.left_out(WEEK.begin, WEEK.end, (WEEK.begin, WEEK.end), 2)
+        left = engine.unused_rows(WEEK.begin, WEEK.end, (WEEK.begin, WEEK.end), 2)
     finally:
         session.sql("DROP TABLE searches")
     assert found.events == 1
@@ -107,8 +107,8 @@ def add(folder: Path) -> None:
 
 CHANGES = [
     (rewrite, "/a.parquet: changed while it was read; nothing was spent"),
-    (remove, "/a.parquet: vanished while the log was read; nothing was spent"),
-    (add, "/late/a.parquet: came while the log was read; nothing was spent"),
+    (remove, "/a.parquet: disappeared while the log was read; nothing was spent"),
+    (add, "/late/a.parquet: appeared while the log was read; nothing was spent"),
 ]
 
 
@@ -123,11 +123,11 @@ def test_a_log_that_changes_is_refused_by_both_engines(
     by_spark = on_spark(session, coverage, tmp_path)
     with open_duckdb_engine(LogSource((str(tmp_path),)), coverage.spec, region_names(coverage)) as by_duckdb:
         for engine in (by_spark, by_duckdb):
-            assert engine.left_out(*span, span, 2 * ROWS).total == 0
+            assert engine.unused_rows(*span, span, 2 * ROWS).total == 0
         change(tmp_path)
         for engine in (by_spark, by_duckdb):
             with pytest.raises(LogError, match=re.escape(f"{tmp_path}{words}")):
-                engine.left_out(*span, span, 2 * ROWS)
+                engine.unused_rows(*span, span, 2 * ROWS)
 
 
 def test_a_log_that_is_gone_is_told_as_duckdb_tells_it(
@@ -139,8 +139,8 @@ def test_a_log_that_is_gone_is_told_as_duckdb_tells_it(
     engines = [on_spark(session, coverage, pattern) for pattern in (log, tmp_path)]
     log.unlink()
     for engine in engines:
-        with pytest.raises(LogError, match=r"a\.parquet: vanished while the log was read; nothing was spent"):
-            engine.left_out(*span, span, ROWS)
+        with pytest.raises(LogError, match=r"a\.parquet: disappeared while the log was read; nothing was spent"):
+            engine.unused_rows(*span, span, ROWS)
 
 
 def test_a_remote_spark_looks_after_the_files_as_well(
@@ -153,12 +153,12 @@ def test_a_remote_spark_looks_after_the_files_as_well(
     port = spark.conf.get("spark.connect.grpc.binding.port")
     with open_session(Cluster(remote=f"sc://localhost:{port}")) as session:
         engine = on_spark(session, coverage, tmp_path / "log")
-        assert engine.left_out(*span, span, 2 * ROWS).rows == 2 * ROWS
+        assert engine.unused_rows(*span, span, 2 * ROWS).rows == 2 * ROWS
         spoil(tmp_path / "log" / "a.parquet")
         with pytest.raises(LogError, match=r"log/a\.parquet: cannot be read as parquet"):
             engine.bound(WEEK.first_day, *WEEK.day_bounds(WEEK.first_day))
         with pytest.raises(LogError, match=r"log/a\.parquet: changed while it was read"):
-            engine.left_out(*span, span, 2 * ROWS)
+            engine.unused_rows(*span, span, 2 * ROWS)
 
 
 # Files that break while they are read
@@ -175,7 +175,7 @@ def spoil(file: Path) -> None:
     ("harm", "words"),
     [
         (spoil, "b c.parquet: cannot be read as parquet; is the file whole?"),
-        (Path.unlink, "b c.parquet: vanished while the log was read; nothing was spent"),
+        (Path.unlink, "b c.parquet: disappeared while the log was read; nothing was spent"),
     ],
 )
 def test_a_file_that_breaks_is_named(
@@ -254,7 +254,7 @@ def test_spark_refuses_in_the_same_words(
         ("nothing.parquet", "nothing.parquet: no such file"),
         ("*.pq", "pq: no such file"),
         ("empty", "empty: a folder without log files"),
-        ("log.csv", "log.csv: on Spark a log is Parquet files or a table; use --engine duckdb"),
+        ("log.csv", "log.csv: on Spark a log is Parquet files or a table; use the duckdb engine"),
         ("text.parquet", "text.parquet"),
         ("table:nowhere", "table:nowhere: no such table in Spark's catalog"),
     ],

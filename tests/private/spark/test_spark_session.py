@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from search_insights.commands.anonymize import parse_settings
 from search_insights.errors import InputError, LogError, UsageError
 from search_insights.private.spark.session import (
     SESSION_SETTINGS,
     Cluster,
     open_session,
-    parse_settings,
     private_session,
     require_java,
     settings_to_start,
@@ -110,7 +110,7 @@ def test_a_setting_that_spark_refuses_is_named(
 def test_an_old_spark_is_refused(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
     """A server may be older than the PySpark that joins it."""
     monkeypatch.setattr(type(spark), "version", "3.5.1")
-    with pytest.raises(InputError, match=r"needs Spark 4 or newer, this is 3\.5\.1"):
+    with pytest.raises(InputError, match=r"Spark 4 or newer is needed, this is 3\.5\.1"):
         private_session(spark)
 
 

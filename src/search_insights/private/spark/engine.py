@@ -1,7 +1,7 @@
-"""The engine for more than one machine: Apache Spark, a day at a time, with the bounding of sql/bounding.sql.
+"""The engine for more than one machine: Apache Spark, a day at a time, with the bounding of bounding.sql.
 
 Only sums leave it. A task that is tried again, or that runs twice because it was slow, cannot change a choice, because
-a lot is a function of the event; nor count twice, because Spark takes each task's result once. For the latter, nothing
+a draw is a function of the event; nor count twice, because Spark takes each task's result once. For the latter, nothing
 here is counted on the side (accumulators, observed metrics), where tries add up.
 """
 
@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_classifier_for
 from search_insights.private.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
-from search_insights.private.engine import Contributions, LeftOut
+from search_insights.private.engine import Contributions, UnusedRows
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import RegionNames
 from search_insights.private.spark.log import SparkLog, explained, open_spark_log, require_unchanged
 from search_insights.private.spark.session import Cluster, open_session
-from search_insights.private.unused_rows import find_left_out
+from search_insights.private.unused_rows import find_unused_rows
 from search_insights.spec.spec import Spec
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ def spark_engine(
 
 
 def register_names(session: "SparkSession", names: RegionNames) -> None:
-    """Make the table that turns a region's name in the log into the fixed part of its lots."""
+    """Make the table that turns a region's name in the log into the fixed bits of its draws."""
     import pyarrow
 
-    table = pyarrow.table({"name": list(names.names), "ticket": names.tickets})
+    table = pyarrow.table({"name": list(names.names), "region_bits": names.region_bits})
     session.createDataFrame(table).createOrReplaceTempView("names")
 
 
@@ -82,7 +82,7 @@ class SparkEngine:
     session: "SparkSession"
     log: SparkLog
     spec: Spec
-    model: Classifier | None = None
+    model: Classifier | None
 
     name = "spark"
 
@@ -94,11 +94,16 @@ class SparkEngine:
     @property
     def naive_zone(self) -> str:
         """The zone that times without one are read in; empty if they carry their own."""
-        return self.log.naive_zone
+        return self.log.times.naive_zone
+
+    @property
+    def category_column(self) -> str:
+        """The name of the log's column of categories."""
+        return self.log.source.column("category")
 
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
         """Bound the events of a day and add up the contributions."""
-        with self._quietly():
+        with self._explained():
             of_day = self.log.between(begin, end)
             if self.model:
                 texts = self.session.sql(f"SELECT DISTINCT query FROM log WHERE {of_day} AND query IS NOT NULL")
@@ -119,20 +124,22 @@ class SparkEngine:
             user_days=sums["user_days"],
         )
 
-    def left_out(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> LeftOut:
+    def unused_rows(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> UnusedRows:
         """Ask Spark what was not used."""
         require_unchanged(self.session, self.log)
         has_files = bool(self.log.files)
-        return find_left_out(self._ask, self.log.between(begin, end), self.log.between(*asked), used, has_files)
+        return find_unused_rows(self._ask, self.log.between(begin, end), self.log.between(*asked), used, has_files)
 
     def _ask(self, sql: str) -> list[tuple[Any, ...]]:
-        with self._quietly():
+        with self._explained():
             return [tuple(row) for row in self.session.sql(sql).collect()]
 
     @contextmanager
-    def _quietly(self) -> Iterator[None]:
+    def _explained(self) -> Iterator[None]:
         """Keep Spark's errors here, because they quote values of the log; say what is wrong in other words."""
-        trouble = "Spark could not finish a day's work; give it more memory with --conf, or look into the cluster's log"
+        trouble = (
+            "Spark could not finish a day's work; give it more memory with `settings`, or look into the cluster's log"
+        )
         with explained(self.log.source, trouble, self.log.files):
             yield
 

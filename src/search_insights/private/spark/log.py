@@ -7,27 +7,26 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
-from zoneinfo import ZoneInfo
 
-from search_insights.errors import LogError, UsageError
+from search_insights.errors import LogError
 from search_insights.private.log import (
     REQUIRED,
     TOPIC_COLUMNS,
     LogSource,
     check_types,
+    described,
     require_alike,
     require_columns,
-    shown,
     topic_columns,
     topic_role,
-    unknown_zone,
 )
-from search_insights.private.log_files import came, changed, require_parquet, vanished
+from search_insights.private.log_files import file_appeared, file_changed, file_disappeared, require_parquet
 from search_insights.private.spark.session import condition_of, spark_errors
+from search_insights.private.times import TimeReading, require_zone, unknown_zone
 from search_insights.support.quoting import identifier
 
 if TYPE_CHECKING:
@@ -37,20 +36,20 @@ TABLE = "table:"  # what a table's name is written with, to tell it from a path
 
 _USERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", *(f"DECIMAL({p},0)" for p in range(1, 39)), "STRING", "BINARY")
 _ALLOWED = {"user_id": _USERS, "timestamp": ("TIMESTAMP", "TIMESTAMP_NTZ", "STRING"), "region": ("STRING",)}
-_WORDS = {
+_EXPLANATIONS = {
     "PATH_NOT_FOUND": "no such file; give Parquet files, folders of them, or globs, as Spark reads them",
     "UNABLE_TO_INFER_SCHEMA": "a folder without log files; give Parquet files, folders of them, or globs",
     "TABLE_OR_VIEW_NOT_FOUND": "no such table in Spark's catalog",
     "CONFLICTING_DIRECTORY_STRUCTURES": "folders named key=value beside others; put all files into such, or none",
     "PARQUET_TYPE_ILLEGAL": (
         "a column of a type that Spark does not read; write timestamps in microseconds, and UUIDs as text, or use "
-        "--engine duckdb"
+        "the duckdb engine"
     ),
 }
-_OF_A_FILE = re.compile(
+_FILE_ERROR = re.compile(
     r"\[FAILED_READ_FILE\.(?P<kind>[A-Z_]+)\] Encountered error while reading file (?P<file>.+?)\.\s"
 )
-_SPELT = re.compile("/[^/=]+=[^/]*/")  # a folder whose name is a column's value
+_KEY_VALUE = re.compile("/[^/=]+=[^/]*/")  # a folder whose name is a column's value
 
 States = Mapping[str, tuple[int, int]]  # a file's length, and when it was written in milliseconds
 
@@ -61,25 +60,13 @@ class SparkLog:
 
     source: LogSource
     files: tuple[str, ...]
-    naive: bool
-    zone: str
-    own_zone: bool = True
-    queries: bool = False
-    states: States = field(default_factory=dict)
-
-    @property
-    def naive_zone(self) -> str:
-        """The zone that times without one were read in; empty if the column's type has one."""
-        return "" if self.own_zone else self.zone
+    states: States
+    times: TimeReading
+    queries: bool
 
     def between(self, begin: datetime, end: datetime) -> str:
-        """Write the condition that an event lies in a span of time, its begin included, its end not."""
-        return f"(timestamp >= {self._instant(begin)} AND timestamp < {self._instant(end)})"
-
-    def _instant(self, moment: datetime) -> str:
-        if self.naive:
-            return f"TIMESTAMP_NTZ '{moment.astimezone(ZoneInfo(self.zone)).replace(tzinfo=None)}'"
-        return f"TIMESTAMP_LTZ '{moment.astimezone(UTC)}'"
+        """Write the condition that an event lies between two instants, the first included, the second not."""
+        return self.times.between(begin, end, "TIMESTAMP_NTZ", "TIMESTAMP_LTZ")
 
 
 def open_spark_log(session: "SparkSession", source: LogSource, release_zone: str) -> SparkLog:
@@ -89,7 +76,7 @@ def open_spark_log(session: "SparkSession", source: LogSource, release_zone: str
     with explained(source, "Spark cannot list its files"):
         states = _states(session, source)
     if not states and _table(source) is None:
-        raise LogError(f"{shown(source)}: {_WORDS['UNABLE_TO_INFER_SCHEMA']}")
+        raise LogError(f"{described(source)}: {_EXPLANATIONS['UNABLE_TO_INFER_SCHEMA']}")
     with explained(source, "Spark cannot read it", states):
         frame, files = _read(session, source, states)
         types = _types(frame)
@@ -108,9 +95,8 @@ def open_spark_log(session: "SparkSession", source: LogSource, release_zone: str
         frame.selectExpr(*columns).createOrReplaceTempView("log")
         if files:  # apart, because Spark is slow to tell the file of every row
             frame.selectExpr(*columns, "_metadata.file_path AS file").createOrReplaceTempView("log_files")
-    return SparkLog(
-        source, files, kind == "TIMESTAMP_NTZ", zone, kind == "TIMESTAMP", queries=topic == "query", states=states
-    )
+    times = TimeReading(zone, naive=kind == "TIMESTAMP_NTZ", aware=kind == "TIMESTAMP")
+    return SparkLog(source, files, states, times, queries=topic == "query")
 
 
 def require_unchanged(session: "SparkSession", log: SparkLog) -> None:
@@ -127,11 +113,11 @@ def require_unchanged(session: "SparkSession", log: SparkLog) -> None:
             now = {}
     for file in sorted(log.states.keys() | now.keys()):
         if file not in now:
-            raise vanished(file)
+            raise file_disappeared(file)
         if file not in log.states:
-            raise came(file)
+            raise file_appeared(file)
         if log.states[file] != now[file]:
-            raise changed(file)
+            raise file_changed(file)
 
 
 @contextmanager
@@ -140,29 +126,29 @@ def explained(source: LogSource, otherwise: str, files: Collection[str] = ()) ->
     try:
         yield
     except spark_errors() as error:
-        raise _in_words(shown(source), error, otherwise, files) from None
+        raise _explain(described(source), error, otherwise, files) from None
 
 
-def _in_words(what: str, error: Exception, otherwise: str, files: Collection[str] = ()) -> LogError:
+def _explain(what: str, error: Exception, otherwise: str, files: Collection[str] = ()) -> LogError:
     """Tell an error by its kind. Only a file's own error blames it, and only a name that is known is repeated."""
-    if of_file := _OF_A_FILE.search(str(error)):
+    if of_file := _FILE_ERROR.search(str(error)):
         file = _plain(unquote(of_file["file"]))
         file = file if file in files else what
-        return vanished(file) if of_file["kind"] == "FILE_NOT_EXIST" else _broken(file)
+        return file_disappeared(file) if of_file["kind"] == "FILE_NOT_EXIST" else _broken(file)
     if "No module named 'search_insights'" in str(error):
         return LogError(
             f"{what}: its queries are classified by Spark's workers, and search-insights is not installed there; "
             "install the same version, or write a column category before"
         )
     condition = condition_of(error)
-    return LogError(f"{what}: {_WORDS.get(condition, f'{otherwise} ({condition})')}")
+    return LogError(f"{what}: {_EXPLANATIONS.get(condition, f'{otherwise} ({condition})')}")
 
 
 def _table(source: LogSource) -> str | None:
     """Name the table, if the log is one."""
     tables = [pattern for pattern in source.patterns if pattern.startswith(TABLE)]
     if tables and len(source.patterns) > 1:
-        raise UsageError(f"{tables[0]}: a log is one table, or Parquet files; give one of them")
+        raise LogError(f"{tables[0]}: a log is one table, or Parquet files; give one of them")
     return tables[0].removeprefix(TABLE) if tables else None
 
 
@@ -189,8 +175,8 @@ def _read(session: "SparkSession", source: LogSource, states: States) -> tuple["
     table = _table(source)
     if table is not None:
         return session.table(table), ()
-    spelt = any(_SPELT.search(file) for file in states)
-    frame = session.read.option("recursiveFileLookup", not spelt).parquet(*dict.fromkeys(source.patterns))
+    key_value = any(_KEY_VALUE.search(file) for file in states)
+    frame = session.read.option("recursiveFileLookup", not key_value).parquet(*dict.fromkeys(source.patterns))
     files = tuple(sorted({_plain(unquote(file)) for file in frame.inputFiles()}))
     if passed_over := states.keys() - set(files):
         raise LogError(
@@ -214,7 +200,7 @@ def _types_of_each(
         try:
             types = _types(session.read.parquet(_escaped(file)))
         except spark_errors() as error:
-            raise _in_words(file, error, "Spark cannot read it") from None
+            raise _explain(file, error, "Spark cannot read it") from None
         return file, {column: "STRING" for column in roles if f"/{column}=" in file} | types
 
     with ThreadPoolExecutor(16) as pool:  # the time goes into waiting for storage
@@ -237,10 +223,7 @@ def _escaped(file: str) -> str:
 
 def _set_zone(session: "SparkSession", zone: str) -> None:
     """Set the zone of times that are text and carry none."""
-    try:
-        ZoneInfo(zone)
-    except (KeyError, ValueError, OSError):
-        raise unknown_zone(zone) from None
+    require_zone(zone)
     try:
         session.conf.set("spark.sql.session.timeZone", zone)
     except spark_errors():

@@ -14,13 +14,13 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from search_insights.errors import InputError, UsageError
+from search_insights.errors import InputError
 from search_insights.support.working_folder import working_folder
 
 if TYPE_CHECKING:
@@ -57,47 +57,35 @@ class Cluster:
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
-def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
-    """Read `--conf spark.executor.memory=8g` options."""
-    settings: dict[str, str] = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key.startswith("spark."):
-            # Not the value: it may be a password.
-            raise UsageError(f"--conf {key}: expected KEY=VALUE with a setting of Spark such as spark.executor.memory")
-        settings[key] = value
-    return settings
-
-
 @contextmanager
 def open_session(cluster: Cluster) -> Iterator["SparkSession"]:
     """Start Spark or join it; at the end, leave it, and remove what it left here."""
     _require_pyspark()
-    _hush_python()
+    _silence_pyspark()
     if cluster.remote is not None:
-        with _mode_kept(), _joined(cluster, cluster.remote) as session:
-            yield _settled(session)
+        with _restoring_connect_mode(), _joined(cluster, cluster.remote) as session:
+            yield _configured(session)
         return
     require_java()
     with (
         working_folder(Path(tempfile.gettempdir()), "search-insights-spark-") as folder,
         _started(cluster, str(folder)) as session,
     ):
-        yield _settled(session)
+        yield _configured(session)
 
 
 def private_session(session: "SparkSession") -> "SparkSession":
     """Give a session with settings and views of its own, so that those of the given one stay as they are."""
-    return _settled(session.newSession())
+    return _configured(session.newSession())
 
 
-def _settled(session: "SparkSession") -> "SparkSession":
+def _configured(session: "SparkSession") -> "SparkSession":
     try:
         version = session.version
     except spark_errors() as error:
-        raise InputError(f"--engine spark: Spark does not tell its version ({condition_of(error)})") from None
+        raise InputError(f"Spark does not tell its version ({condition_of(error)})") from None
     if int(version.split(".")[0]) < _OLDEST_SPARK:
-        raise InputError(f"--engine spark: needs Spark {_OLDEST_SPARK} or newer, this is {version}; use a newer one")
+        raise InputError(f"Spark {_OLDEST_SPARK} or newer is needed, this is {version}; use a newer one")
     for key, value in SESSION_SETTINGS.items():
         try:
             if session.conf.get(key) != value:
@@ -106,7 +94,7 @@ def _settled(session: "SparkSession") -> "SparkSession":
                     session.conf.set(key, value)
         except spark_errors() as error:
             raise InputError(
-                f"--engine spark: this Spark does not let {key} be {value} ({condition_of(error)}), without which it "
+                f"this Spark does not let {key} be {value} ({condition_of(error)}), without which it "
                 "may misread a log; have its operators allow it, or use another Spark"
             ) from None
     return session
@@ -148,9 +136,9 @@ def _require_pyspark() -> None:
     try:
         import pyspark
     except ImportError:
-        raise InputError(f"--engine spark: PySpark is not installed; {_INSTALL}") from None
+        raise InputError(f"PySpark is not installed; {_INSTALL}") from None
     if int(pyspark.__version__.split(".")[0]) < _OLDEST_SPARK:
-        raise InputError(f"--engine spark: needs PySpark {_OLDEST_SPARK}, this is {pyspark.__version__}; {_INSTALL}")
+        raise InputError(f"PySpark {_OLDEST_SPARK} is needed, this is {pyspark.__version__}; {_INSTALL}")
 
 
 def require_java() -> None:
@@ -158,19 +146,19 @@ def require_java() -> None:
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     needs = f"Spark needs Java {_OLDEST_JAVA} or newer"
-    hint = "install one (Debian: apt-get install default-jre-headless) and set JAVA_HOME, or use --remote"
+    hint = "install one (Debian: apt-get install default-jre-headless) and set JAVA_HOME, or use `remote`"
     if java is None:
-        raise InputError(f"--engine spark: no Java found; {needs}: {hint}")
+        raise InputError(f"no Java found; {needs}: {hint}")
     try:
         shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr  # noqa: S603
     except (OSError, subprocess.CalledProcessError):
-        raise InputError(f"--engine spark: {java} does not run; {needs}: {hint}") from None
+        raise InputError(f"{java} does not run; {needs}: {hint}") from None
     version = re.search(r'version "(?:1\.)?(\d+)', shown)
     if version and int(version[1]) < _OLDEST_JAVA:
-        raise InputError(f"--engine spark: {java} is Java {version[1]}; {needs}: {hint}")
+        raise InputError(f"{java} is Java {version[1]}; {needs}: {hint}")
 
 
-def _hush_python() -> None:
+def _silence_pyspark() -> None:
     """Keep PySpark from writing the errors that it raises to standard error, too; and its words about pandas."""
     from pyspark.logger import PySparkLogger
 
@@ -200,7 +188,7 @@ def _started(cluster: Cluster, folder: str) -> Iterator["SparkSession"]:
             context.pythonExec = sys.executable  # not any python3: it has to have this program
     except spark_errors() as error:
         raise InputError(
-            f"--master {cluster.master}: Spark does not start ({condition_of(error)}); expected a master such as "
+            f"`master` {cluster.master}: Spark does not start ({condition_of(error)}); expected a master such as "
             "local[*] or spark://host:7077 that can be reached, and settings that it knows"
         ) from None
     try:
@@ -245,7 +233,7 @@ def _for_one_machine(folder: str) -> dict[str, str]:
 
 
 @contextmanager
-def _mode_kept() -> Iterator[None]:
+def _restoring_connect_mode() -> Iterator[None]:
     """Make PySpark forget that it has joined a server: otherwise it starts no Spark in this process any more."""
     mode = "SPARK_CONNECT_MODE_ENABLED"
     before = os.environ.get(mode)
@@ -268,7 +256,7 @@ def _joined(cluster: Cluster, remote: str) -> Iterator["SparkSession"]:
         session.range(1).count()
     except spark_errors() as error:
         raise InputError(
-            f"--remote {shown_address(remote)}: no answer from a Spark Connect server there ({condition_of(error)})"
+            f"`remote` {shown_address(remote)}: no answer from a Spark Connect server there ({condition_of(error)})"
         ) from None
     try:
         session.clearProgressHandlers()
@@ -283,7 +271,7 @@ def _set(session: "SparkSession", settings: Mapping[str, str]) -> None:
         try:
             session.conf.set(key, value)
         except spark_errors() as error:
-            raise UsageError(f"--conf {key}: the server does not let it be set ({condition_of(error)})") from None
+            raise InputError(f"`settings` {key}: the server does not let it be set ({condition_of(error)})") from None
 
 
 def _require_answer(remote: str) -> None:
@@ -291,11 +279,11 @@ def _require_answer(remote: str) -> None:
     scheme, host, port = _address(remote)
     shown = shown_address(remote)
     if scheme != "sc" or not host:
-        raise UsageError(f"--remote {shown}: expected the address of a Spark Connect server such as sc://host:15002")
+        raise InputError(f"`remote` {shown}: expected the address of a Spark Connect server such as sc://host:15002")
     try:
         socket.create_connection((host.strip("[]"), int(port or 15002)), timeout=10).close()
     except (OSError, OverflowError):
-        raise InputError(f"--remote {shown}: nobody listens there; is the Spark Connect server running?") from None
+        raise InputError(f"`remote` {shown}: nobody listens there; is the Spark Connect server running?") from None
 
 
 def shown_address(remote: str) -> str:

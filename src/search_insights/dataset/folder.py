@@ -1,0 +1,115 @@
+"""The one reader of a published folder: what its files say of themselves, and which noise of which week is in it.
+
+Whoever needs to know what was published asks here: `load`, the dashboard, the next publication, a restored store.
+Nothing here knows a store.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from search_insights.errors import InputError
+
+# What stands beside the tables in a published folder.
+STATEMENTS = ("datapackage.json", "privacy.json", "summary.json", "PRIVACY.md", "summary.svg")
+
+
+@dataclass(frozen=True, slots=True)
+class TrendColumn:
+    """A trend as the dataset describes it."""
+
+    column: str
+    name: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What `datapackage.json` says: the tables, and what their columns mean."""
+
+    folder: Path
+    package: Mapping[str, Any]
+    csv: Path
+    parquet: Path
+    fields: tuple[str, ...]
+    trends: tuple[TrendColumn, ...]
+    levels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A whole published folder: its description, and what `privacy.json` says of its weeks."""
+
+    description: Description
+    privacy: Mapping[str, Any]
+    weeks: tuple[date, ...]
+
+    @property
+    def stem(self) -> str:
+        """The name that its tables share."""
+        return self.description.csv.stem
+
+    @property
+    def statements(self) -> list[Path]:
+        """The files beside its tables that are there."""
+        folder = self.description.folder
+        return [path for name in STATEMENTS if (path := folder / name).is_file()]
+
+
+def read_description(folder: Path) -> Description:
+    """Read what describes a dataset; refuse a folder that is none."""
+    try:
+        package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
+        tables = {resource["format"]: resource for resource in package["resources"]}
+        fields = {field["name"]: field for field in tables["parquet"]["schema"]["fields"]}
+        return Description(
+            folder=folder,
+            package=package,
+            csv=folder / Path(tables["csv"]["path"]).name,
+            parquet=folder / Path(tables["parquet"]["path"]).name,
+            fields=tuple(fields),
+            trends=tuple(TrendColumn(n, f["trend"], f["title"]) for n, f in fields.items() if "trend" in f),
+            levels=tuple(fields["level"]["constraints"]["enum"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise _no_dataset(folder) from None
+
+
+def read_dataset(folder: Path) -> Dataset:
+    """Read a whole published folder; refuse one that lacks a table, a trend or a week."""
+    description = read_description(folder)
+    privacy = _read_privacy(folder)
+    try:
+        weeks = tuple(sorted(date.fromisoformat(row["week"]) for row in privacy["ledger"]))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise _no_dataset(folder) from None
+    for path in (description.csv, description.parquet):
+        if not path.is_file():
+            raise InputError(f"{folder}: {path.name} is missing; publish the dataset again")
+    if not description.trends or not weeks:
+        raise InputError(f"{folder}: its datapackage.json or privacy.json names no trend or no week")
+    return Dataset(description, privacy, weeks)
+
+
+def published_checksums(folder: Path) -> dict[date, str]:
+    """Read from a published folder which noise of which week it was made from."""
+    try:
+        rows = _read_privacy(folder)["ledger"]
+        return {date.fromisoformat(row["week"]): str(row["checksum"]) for row in rows}
+    except (ValueError, KeyError, TypeError):
+        raise _no_dataset(folder) from None
+
+
+def _read_privacy(folder: Path) -> Mapping[str, Any]:
+    try:
+        privacy: Mapping[str, Any] = json.loads((folder / "privacy.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise _no_dataset(folder) from None
+    return privacy
+
+
+def _no_dataset(folder: Path) -> InputError:
+    return InputError(f"{folder}: not a dataset folder of 'search-insights publish'")

@@ -1,0 +1,57 @@
+"""How a log's times are read: one answer, whichever engine reads them.
+
+Some logs give instants. Others give clock times without a zone, which mean an instant only in a zone that the publisher
+names. Text may be either, row by row. The reading decides to which day an event belongs, so it is settled once, when
+the log is opened, and the ledger records it.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from search_insights.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class TimeReading:
+    """How the column `timestamp` is read.
+
+    zone     the zone that times without one are read in
+    naive    whether the column holds clock times, so that it is compared with clock times of `zone`
+    aware    whether the column's type fixes the instant, so that `zone` has no part in it
+    """
+
+    zone: str
+    naive: bool
+    aware: bool
+
+    @property
+    def naive_zone(self) -> str:
+        """The zone that times without one were read in; empty if the column's type fixes the instant."""
+        return "" if self.aware else self.zone
+
+    def between(self, begin: datetime, end: datetime, clock_type: str, instant_type: str) -> str:
+        """Write the SQL condition that an event lies between two instants, the first included, the second not.
+
+        The literals have the engine's type for clock times or for instants, so that no timestamp is converted.
+        """
+        first, last = (self._literal(moment, clock_type, instant_type) for moment in (begin, end))
+        return f"(timestamp >= {first} AND timestamp < {last})"
+
+    def _literal(self, moment: datetime, clock_type: str, instant_type: str) -> str:
+        if self.naive:
+            return f"{clock_type} '{moment.astimezone(ZoneInfo(self.zone)).replace(tzinfo=None)}'"
+        return f"{instant_type} '{moment.astimezone(UTC)}'"
+
+
+def require_zone(zone: str) -> None:
+    """Refuse what is not a time zone."""
+    try:
+        ZoneInfo(zone)
+    except (KeyError, ValueError, OSError):
+        raise unknown_zone(zone) from None
+
+
+def unknown_zone(zone: str) -> InputError:
+    """Say that there is no such time zone."""
+    return InputError(f"`naive_zone` {zone}: expected an IANA time zone such as UTC or Europe/Dublin")

@@ -1,0 +1,58 @@
+"""The truth of a simulated log, read back: exact bounded counts, for evaluation and calibration only.
+
+`simulate` writes the shares that the model expects (files.py); `evaluation.exact_counts` adds the counts. Private, as
+exact counts are: only a simulation may keep them in a file.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+
+from search_insights.errors import InputError
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import Region
+from search_insights.support.arrays import Floats
+from search_insights.support.database import connect
+from search_insights.support.quoting import literal
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Exact bounded counts with the axes (week, region, category); NaN where the truth says nothing."""
+
+    weeks: tuple[date, ...]
+    counts: Floats
+
+
+def read_truth(path: Path, coverage: Coverage, regions: Sequence[Region]) -> Truth:
+    """Read the truth of the given regions, in their order."""
+    import duckdb
+
+    categories = [c.id for c in coverage.spec.categories]
+    with connect() as connection:
+        try:
+            weeks = connection.execute(f"SELECT DISTINCT week FROM {literal(str(path))} ORDER BY 1").fetchall()
+            connection.register("places", _numbered([region.place_id for region in regions]))
+            connection.register("categories", _numbered(categories))
+            connection.execute("CREATE TABLE weeks AS SELECT unnest(?::DATE[]) AS name", [[w for (w,) in weeks]])
+            rows = connection.execute(f"""
+                SELECT w.rowid AS week, p.n AS place, c.n AS category, exact_count
+                FROM {literal(str(path))} AS t
+                JOIN weeks AS w ON t.week = w.name
+                JOIN places AS p ON t.place_id = p.name
+                JOIN categories AS c ON t.category = c.name
+                WHERE exact_count IS NOT NULL""").fetchnumpy()
+        except duckdb.Error:
+            raise InputError(
+                f"{path}: not a truth with exact counts; make it with 'search-insights simulate --truth'"
+            ) from None
+    counts = np.full((len(weeks), len(regions), len(categories)), np.nan)
+    counts[rows["week"], rows["place"], rows["category"]] = rows["exact_count"]
+    return Truth(tuple(week for (week,) in weeks), counts)
+
+
+def _numbered(names: Sequence[str]) -> dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]]:
+    return {"name": np.array(names, dtype=object), "n": np.arange(len(names))}

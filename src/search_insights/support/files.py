@@ -1,0 +1,44 @@
+"""Files that are private, on disk when they should be, and put in place whole."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Create files for their owner only, including those that DuckDB creates; what is public gets published."""
+    mask = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(mask)
+
+
+def flush(path: Path) -> None:
+    """Have a file, or the names in a folder, on disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def put_in_place(draft: Path, path: Path) -> None:
+    """Give a finished file its name, in place of a file that has it, and have both on disk."""
+    flush(draft)
+    draft.replace(path)
+    flush(path.parent)
+
+
+def put_if_absent(draft: Path, path: Path) -> None:
+    """Give a finished file its name, unless another process was faster: then that file is the one to use."""
+    flush(draft)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return
+    except OSError:  # a file system without links
+        draft.rename(path)
+    flush(path.parent)
