@@ -22,7 +22,7 @@ _LINK = re.compile(
 _PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/[\w./-]*\w")
 _MODULE = re.compile(r"python -m ((?:evidence|tools)[.\w]*)")
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
-_NAMED = re.compile(r"\]\(([^)\s#]+\.(?:py|sql|js))\) `(\w+)`")
+_NAMED = re.compile(r"\]\(([^)\s#]+\.(?:py|sql|js))\)\s+`(\w+)`")
 
 
 def page_id(page: Path) -> str:
