@@ -1,4 +1,4 @@
-"""Take the README's picture of the demonstration's dashboard in a real Chromium: run `make demo` first.
+"""Take the README's screenshot of the demo's dashboard in a real Chromium; run `make demo` first.
 
 .venv/bin/python -m tools.readme_picture [demo/site] [docs/images/dashboard.png]
 """
@@ -9,11 +9,11 @@ from pathlib import Path
 from tests.support.browser import running_browser, served, visit
 
 VIEW = "?week=2021-03-08"
-FLORIDA = (0.83, 0.8)  # where a county of it lies on the map, whose tooltip is shown
+FLORIDA = (0.83, 0.8)  # the position on the map of the county whose tooltip is shown
 
 
 def main(site: str = "demo/site", picture: str = "docs/images/dashboard.png") -> None:
-    """Open the site, point at a county, and keep what is seen."""
+    """Open the site, point at a county, and save a screenshot."""
     size = {"width": 1140, "height": 790}
     with running_browser() as browser, served(Path(site)) as address, visit(browser, address, viewport=size) as visitor:
         page = visitor.open(VIEW)
