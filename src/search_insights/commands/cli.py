@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Sequence
 from importlib import metadata
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from search_insights.commands.console import note
 from search_insights.commands.options import with_options
@@ -44,7 +44,24 @@ _signals: list[int] = []
 
 
 class _Parser(argparse.ArgumentParser):
-    """Turns a slip on the command line into one line."""
+    """Turns a mistake on the command line into one line, with the option that was probably meant."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        # Before argparse looks for what is missing: a mistyped option is the reason why another seems to be missing.
+        self._refuse_unknown_options(list(args or ()))
+        known, extra = super().parse_known_args(args, namespace)
+        if extra:
+            self.error(f"unexpected argument {extra[0]!r}")
+        return known, extra
+
+    def _refuse_unknown_options(self, arguments: list[str]) -> None:
+        for argument in arguments:
+            if argument == "--" or (self._subparsers is not None and not argument.startswith("-")):
+                return  # the rest is for the command that it names
+            option = argument.partition("=")[0]
+            if option.startswith("--") and option not in self._option_string_actions:
+                close = difflib.get_close_matches(option, self._option_string_actions, n=1)
+                self.error(f"no option {option}" + (f" (did you mean {close[0]}?)" if close else ""))
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see '{self.prog} --help'")
