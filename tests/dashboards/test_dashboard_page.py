@@ -73,7 +73,7 @@ def picture(page: Page) -> str:
 
 
 def options(page: Page) -> Locator:
-    return page.locator("#found [role=option]")
+    return page.locator("#search-results [role=option]")
 
 
 def show_all(page: Page) -> None:
@@ -96,7 +96,7 @@ def test_the_first_view_is_the_country_in_its_newest_week(us: OPEN) -> None:
     wait_for_map(page, "covid19_vaccination", 9)
     assert heading(page) == "United States"
     assert page.locator("#charts svg[role=img]").count() == 3
-    assert page.locator("#when").inner_text().startswith("8 \N{EN DASH} 14 March 2021")
+    assert page.locator("#week-dates").inner_text().startswith("8 \N{EN DASH} 14 March 2021")
     assert page.locator("#table tbody tr").count() == 15
     page.get_by_role("button", name="Show all 51").click()
     expect(page.locator("#table tbody tr")).to_have_count(51)
@@ -238,7 +238,7 @@ def test_play_runs_through_the_weeks_and_stops(us: OPEN) -> None:
     visitor = us()
     page = visitor.page
     page.clock.install()
-    page.get_by_role("button", name="Play the weeks").click()
+    page.get_by_role("button", name="Play through the weeks").click()
     visitor.shown(week=FIRST)
     page.clock.run_for(3200)
     visitor.shown(week="2021-01-18")
@@ -306,7 +306,7 @@ def test_a_search_without_result_says_so(us: OPEN) -> None:
     page.locator("#search").fill("Atlantis")
     expect(options(page)).to_have_text("No region with this name or code")
     page.locator("#search").press("Escape")
-    expect(page.locator("#found")).to_be_hidden()
+    expect(page.locator("#search-results")).to_be_hidden()
 
 
 # Links
@@ -359,7 +359,7 @@ def test_a_view_can_be_shown_on_another_page(us: OPEN) -> None:
     page.get_by_role("link", name="Open the full dashboard").click()
     visitor.shown(CALIFORNIA)
     expect(page.locator("#table-card")).to_be_visible()
-    page.get_by_text("Show this view on another page").click()
+    page.get_by_text("Embed this view in another page").click()
     page.locator("#embed-kind").select_option("series")
     expect(page.locator("#embed-code")).to_have_value(
         re.compile(r"^<iframe src=\"http[^\"]+embed=series\" title=\"Calif")
@@ -378,7 +378,7 @@ def test_regions_are_pinned_to_compare(us: OPEN) -> None:
     expect(page.locator(".chip .link")).to_have_text(["Texas"])
     page.get_by_role("button", name="California", exact=True).click()
     visitor.shown(CALIFORNIA)
-    expect(page.locator(".chart").first.locator(".read")).to_have_count(2)
+    expect(page.locator(".chart").first.locator(".reading")).to_have_count(2)
     page.get_by_role("button", name="Pin to compare").click()
     expect(page.get_by_role("button", name="Pinned")).to_have_attribute("aria-pressed", "true")
     assert page.url.count("pin=") == 2
@@ -412,7 +412,7 @@ def test_there_is_a_table_behind_every_picture(us: OPEN) -> None:
     page.locator("#table-levels").get_by_role("button", name="County").click()
     page.get_by_role("button", name="Show all 3,142").click()
     expect(page.locator("#table tbody tr")).to_have_count(3142)
-    page.get_by_text("These series as a table").click()
+    page.get_by_text("Show these series as a table").click()
     expect(page.locator("#series-table tbody tr")).to_have_count(10)
 
 
@@ -440,11 +440,11 @@ def test_the_picture_is_downloaded_as_png_and_svg(us: OPEN, menu: str) -> None:
     """The SVG is well-formed and the PNG is a picture of some size."""
     page = us(f"?region={SAN_FRANCISCO}").page
     wait_for_map(page, "covid19_vaccination", 9)
-    _, svg = download(page, menu, "Picture (SVG)")
+    _, svg = download(page, menu, "Image (SVG)")
     root = ElementTree.fromstring(svg)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert len(root.findall(".//{http://www.w3.org/2000/svg}path")) > 3
-    _, png = download(page, menu, "Picture (PNG)")
+    _, png = download(page, menu, "Image (PNG)")
     assert png.startswith(b"\x89PNG")
     assert len(png) > 10_000
 
@@ -470,7 +470,7 @@ def test_everything_can_be_done_by_keyboard(us: OPEN) -> None:
         assert stop in seen, stop
     page.locator("#map").focus()
     page.keyboard.press("ArrowLeft")
-    expect(page.locator("#said")).to_have_text(re.compile(r"\w+: (\d|Not)"))
+    expect(page.locator("#announcement")).to_have_text(re.compile(r"\w+: (\d|Not)"))
     expect(page.locator("#tip")).to_be_visible()
     page.keyboard.press("Enter")
     page.wait_for_selector('body:not([data-shown^="country/USA"])')
@@ -604,7 +604,7 @@ def test_hostile_names_show_as_text(us: OPEN) -> None:
     visitor.open(f"?dataset={QAZARIA}&region=qz/p/01")
     _, content = download(page, "#series-downloads", "Values (CSV)")
     assert {row["name"] for row in csv.DictReader(io.StringIO(content.decode()))} == {'North, "Upper" Province'}
-    _, svg = download(page, "#series-downloads", "Picture (SVG)")
+    _, svg = download(page, "#series-downloads", "Image (SVG)")
     assert 'North, "Upper" Province' in "".join(ElementTree.fromstring(svg).itertext())
 
 
@@ -664,6 +664,6 @@ def test_a_page_without_its_data_says_so(browser: Browser, address: str) -> None
     with visit(browser, address) as visitor:
         visitor.page.route("**/regions.json.gz", lambda route: route.fulfill(status=503))
         visitor.page.goto(address)
-        expect(visitor.page.locator("#wait")).to_contain_text("could not be loaded")
+        expect(visitor.page.locator("#loading")).to_contain_text("could not be loaded")
         assert [fault for fault in visitor.faults if "503" not in fault and "regions.json.gz" not in fault] == []
         visitor.faults.clear()
