@@ -1,29 +1,31 @@
-"""A real Chromium for the tests of the page: it goes nowhere but to the site, and any error in it fails the test."""
+"""A real Chromium for the tests of the page: it may only reach the site, and any error on the page fails the test."""
 
 import os
+import re
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, sync_playwright
 
 from search_insights.dashboards.server import make_server
 
-# Without the flags about the background, Chromium looks for hosts of its own, which is not what is tested.
+# Without the flags about background activity, Chromium contacts hosts of its own.
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
 ]
-PATIENCE = 20_000  # milliseconds
+TIMEOUT_MS = 20_000
 
 
 def chromium() -> str:
-    """Find Chromium; without it a test is skipped, but fails where everything has to be there (CI)."""
+    """Return the path of Chromium; without it the test is skipped, or fails in CI, where everything must be there."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("needs Chromium: apt-get install chromium")
@@ -41,65 +43,132 @@ def running_browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def served(site: Path) -> Iterator[str]:
-    """Serve a site as `search-insights serve` does; gives its address."""
+def running_server(site: Path) -> Iterator[ThreadingHTTPServer]:
+    """Serve a site on a free port, as `search-insights serve` does."""
     with make_server(site, 0) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_address[1]}/"
+            yield server
         finally:
             server.shutdown()
             thread.join()
 
 
+@contextmanager
+def served(site: Path) -> Iterator[str]:
+    """Serve a site; yields its address."""
+    with running_server(site) as server:
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+
+
 @dataclass
 class Visit:
-    """One visitor of the site: a page, and everything that went wrong on it."""
+    """A visit to the site: a page, its requests and its errors."""
 
     page: Page
     address: str
-    faults: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.page.set_default_timeout(PATIENCE)
+        self.page.set_default_timeout(TIMEOUT_MS)
         self.page.on("console", self._console)
-        self.page.on("pageerror", lambda error: self.faults.append(f"page error: {error}"))
+        self.page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
         self.page.on("request", self._request)
         self.page.on("requestfailed", self._failed)
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
-            self.faults.append(f"console: {message.text}")
+            self.errors.append(f"console: {message.text}")
 
     def _request(self, request: Request) -> None:
         self.requests.append(request.url)
         if not request.url.startswith((self.address, "blob:", "data:")):
-            self.faults.append(f"another host: {request.url}")
+            self.errors.append(f"another host: {request.url}")
 
     def _failed(self, request: Request) -> None:
-        if request.failure != "net::ERR_ABORTED":  # what is still on its way when the visitor leaves the page
-            self.faults.append(f"failed: {request.url}: {request.failure}")
+        if request.failure != "net::ERR_ABORTED":  # requests that are still running when the page is closed
+            self.errors.append(f"failed: {request.url}: {request.failure}")
 
     def open(self, query: str = "") -> Page:
-        """Go to an address of the site and wait until it is shown."""
+        """Go to an address of the site and wait until the view is shown."""
         self.page.goto(self.address + query)
         self.page.wait_for_selector("body[data-shown]")
         return self.page
 
-    def shown(self, region: str | None = None, trend: str | None = None, week: str | None = None) -> None:
-        """Wait until this region, trend or week is what the page shows."""
-        for part, value in (("^=", f"{region} "), ("*=", f" {trend} "), ("$=", f" {week}")):
+    def wait_for(self, region: str | None = None, trend: str | None = None, week: str | None = None) -> None:
+        """Wait until the page shows this region, trend or week."""
+        for operator, value in (("^=", f"{region} "), ("*=", f" {trend} "), ("$=", f" {week}")):
             if value.strip() != "None":
-                self.page.wait_for_selector(f'body[data-shown{part}"{value}"]')
+                self.page.wait_for_selector(f'body[data-shown{operator}"{value}"]')
+
+
+OpenPage = Callable[..., Visit]
 
 
 @contextmanager
 def visit(browser: Browser, address: str, **options: Any) -> Iterator[Visit]:
-    """Open a fresh page; at its end nothing may have gone wrong on it."""
+    """Open a fresh page; at the end, fail if there were errors on it."""
     settings: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
     with browser.new_context(**(settings | options)) as context:
         visitor = Visit(context.new_page(), address)
         yield visitor
-        assert visitor.faults == [], visitor.faults
+        assert visitor.errors == [], visitor.errors
+
+
+# The parts of the page
+
+
+def heading(page: Page) -> str:
+    """Return the name of the region that the page shows."""
+    return page.locator("#region").inner_text()
+
+
+def search_results(page: Page) -> Locator:
+    """Return the results below the search box."""
+    return page.locator("#search-results [role=option]")
+
+
+def show_all(page: Page) -> None:
+    """Show all rows of the table."""
+    page.get_by_role("button", name=re.compile("^Show all")).click()
+
+
+def download(page: Page, menu: str, choice: str) -> tuple[str, bytes]:
+    """Choose an item of a download menu; return the name and content of the file."""
+    page.locator(f"{menu} summary").click()
+    with page.expect_download() as waiting:
+        page.locator(menu).get_by_role("button", name=choice).click()
+    return waiting.value.suggested_filename, Path(waiting.value.path()).read_bytes()
+
+
+def wait_for_map(page: Page, trend: str, week: int) -> None:
+    """Wait until the map shows this trend and week."""
+    page.wait_for_selector(f'#map[data-painted="{trend} {week}"]')
+
+
+def on_map(page: Page, place: tuple[float, float]) -> tuple[float, float]:
+    """Return the screen position of a place that is given in shares of the map's width and height."""
+    box = page.locator("#map").bounding_box()
+    assert box is not None
+    return box["x"] + place[0] * box["width"], box["y"] + place[1] * box["height"]
+
+
+def map_image(page: Page) -> str:
+    """Return the map as it is painted."""
+    found: str = page.evaluate("document.getElementById('canvas').toDataURL()")
+    return found
+
+
+def changed_map_image(page: Page, before: str) -> str:
+    """Wait until the map is painted differently and does not change for two frames; return it."""
+    found: str = page.evaluate(
+        """async before => { const c = document.getElementById('canvas'); let last = before, now = before;
+        while (now === before || now !== last) {
+            last = now; await new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f)));
+            now = c.toDataURL();
+        } return now; }""",
+        before,
+    )
+    return found

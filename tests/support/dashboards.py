@@ -1,8 +1,11 @@
-"""Published datasets for the tests of the dashboard: the real United States with few weeks, and Qazaria."""
+"""The dashboard's tests: datasets of the United States (few weeks) and of Qazaria, and how to read a site's files."""
 
+import gzip
+import hashlib
+import json
 import shutil
-from datetime import date
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -18,13 +21,15 @@ from tests.trends.test_derive import add_weeks
 US = "US_vaccination_search_insights"
 QAZARIA = "QZ_heating_search_trends"
 US_WEEKS = 10  # more than one block of weeks of the map
-FIRST_WEEK, LAST_WEEK = date(2021, 1, 4), date(2021, 3, 8)
+FIRST_WEEK, LAST_WEEK = "2021-01-04", "2021-03-08"
+CALIFORNIA, TEXAS, SAN_FRANCISCO, ZIP = "geoId/06", "geoId/48", "geoId/06075", "zip/94110"
+TEXAS_ON_MAP = (0.48, 0.7)  # in shares of the width and height of the map
 
 Counts = tuple[int, ...]
 
 
 def us_dataset(folder: Path) -> Path:
-    """Publish weeks in which interest rises, more in some counties than in others; little ones have no value."""
+    """Publish weeks in which interest rises, more in some counties than in others; small counties have no value."""
     coverage = Coverage(load_spec(), load_geography())
     weeks = [_us_week(coverage, number) for number in range(US_WEEKS)]
     publish(add_weeks(folder / "us.db", coverage, *weeks), folder / "us")
@@ -41,7 +46,7 @@ def _us_week(coverage: Coverage, week: int) -> dict[str, Counts]:
 
 
 def other_dataset(folder: Path) -> Path:
-    """Publish Qazaria, whose names are hostile; one canton has no value in the middle week, one commune never."""
+    """Publish Qazaria, whose names are hostile. One canton lacks the middle week, one commune every week."""
     coverage = Coverage(other_spec(), load_geography(other_geography(folder)))
     usual = (50_000, 4_000, 2_500, 1_500)
     gap: dict[str, Counts] = {"qz/c/011": (0, 0, 0, 0)}
@@ -52,12 +57,12 @@ def other_dataset(folder: Path) -> Path:
 
 
 def quick_accounting(patch: pytest.MonkeyPatch) -> None:
-    """Spare these tests the epsilon of several days, which takes longest and is not what they are about."""
+    """Skip the epsilon of several days: it is slow, and these tests do not need it."""
     patch.setattr("search_insights.dataset.statement.epsilon_of_days", lambda spec, days: float(days))
 
 
 def with_a_zero(dataset: Path, copy: Path) -> Path:
-    """Copy Qazaria's dataset with one value set to 0, which rounding may give but no test can make noise give."""
+    """Copy Qazaria's dataset with one value set to 0; noise and rounding can give 0, but not on demand."""
     shutil.copytree(dataset, copy)
     table = copy / f"{QAZARIA}.parquet"
     with duckdb.connect() as connection:
@@ -68,3 +73,35 @@ def with_a_zero(dataset: Path, copy: Path) -> Path:
         )
         connection.execute(f"COPY t TO '{table}' (FORMAT parquet)")
     return copy
+
+
+# The files of a site
+
+
+def read_json(path: Path) -> Any:
+    """Read a compressed JSON file."""
+    return json.loads(gzip.decompress(path.read_bytes()))
+
+
+def read_numbers(path: Path) -> "np.ndarray[Any, np.dtype[np.int32]]":
+    """Read a file of numbers as the page does: all lowest bytes, then all second bytes, and so on."""
+    planes = np.frombuffer(gzip.decompress(path.read_bytes()), dtype=np.uint8)
+    return np.ascontiguousarray(planes.reshape(4, -1).T).view("<i4").ravel()
+
+
+def data_folder(site: Path, key: str) -> Path:
+    """Return the folder with the data files of a dataset."""
+    datasets = json.loads((site / "site.json").read_text(encoding="utf-8"))["datasets"]
+    [folder] = [str(entry["data"]) for entry in datasets if entry["key"] == key]
+    return site / folder
+
+
+def region_ids(data: Path) -> list[str]:
+    """Return the place_ids in the order of the region numbers."""
+    return [*read_json(data / "regions.json.gz")["id"], *read_json(data / "finer.json.gz")["id"]]
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Return a digest of each file in a folder, by its path."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

@@ -1,1 +1,1 @@
-"""The dashboard: a static site made from published folders and nothing else."""
+"""The dashboard: a static site made from published folders and public tables, and nothing else."""

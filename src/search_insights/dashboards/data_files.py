@@ -1,14 +1,16 @@
 """The dashboard's data: many small files, so that a view loads only what it shows.
 
-    index.json.gz           weeks, trends with their fixed scales, levels, words, downloads
-    regions.json.gz         the regions of the coarser levels;  finer.json.gz: the others, for search and drill-down
+    index.json.gz           weeks, trends with their fixed scales, levels, texts, downloads
+    regions.json.gz         the regions of the coarser levels
+    finer.json.gz           the regions of the other levels, for search and drill-down
     outlines.json.gz        projected outlines, if there are shapes
     map/T-B.bin.gz          trend T in block B of weeks: all regions of regions.json, axes (week, part, region)
     series/N.bin.gz         region N and its children in all weeks, axes (region, trend, part, week)
 
-Regions are numbered as the geography orders them. Every file is gzip, which the page unpacks by itself, so that what is
-loaded is small on any host. Numbers are 32-bit whole numbers of 10 ** -decimals, all lowest bytes first, then the
-next: like bytes stand together and pack well. Nothing is in them that is not in the dataset or in a public table.
+Regions are numbered in the order of the geography. Every file is compressed with gzip and decompressed by the page, so
+that downloads are small on any host. Numbers are 32-bit integers in units of 10 ** -decimals. They are stored by byte
+position, all lowest bytes first, which compresses better. The files hold nothing that is not in the dataset or in a
+public table.
 """
 
 import gzip
@@ -25,20 +27,20 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.dashboards.published import MISSING, Dataset, Table
-from search_insights.dashboards.regions import Places, words
+from search_insights.dashboards.regions import Places, level_label
 from search_insights.dashboards.shapes import Shapes
 from search_insights.dashboards.words import about, peak
 from search_insights.spec.geography import Region
 
 BLOCK_WEEKS = 8
-_CORE_REGIONS = 6_000  # levels are loaded at once up to so many regions
-_CLASSES = 9  # colours of the scale; the last one is open
-_STEPS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5, 10.0)
+_CORE_REGIONS = 6_000  # regions.json.gz holds whole levels up to this many regions
+_CLASSES = 9  # colours of the scale; the last one is open-ended
+_ROUND_STEPS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5, 10.0)
 
 
 @dataclass(frozen=True)
 class View:
-    """Everything that one dataset's part of the site is made from."""
+    """A dataset with everything that its data files are made from."""
 
     dataset: Dataset
     places: Places
@@ -47,7 +49,7 @@ class View:
 
     @cached_property
     def core(self) -> int:
-        """How many regions are loaded at once: whole levels, the coarsest at least."""
+        """Return the number of regions in regions.json.gz: whole levels, at least the two coarsest."""
         sizes = list(accumulate(self._count(level) for level in self.places.geography.levels))
         return max([sizes[min(1, len(sizes) - 1)], *(size for size in sizes if size <= _CORE_REGIONS)])
 
@@ -56,7 +58,7 @@ class View:
 
     @cached_property
     def parents(self) -> npt.NDArray[np.int32]:
-        """The number of each region's parent; -1 for the country."""
+        """Return the number of each region's parent; -1 for the country."""
         number = {region.place_id: i for i, region in enumerate(self.places.regions)}
         return np.array([number[r.parent] if r.parent else -1 for r in self.places.regions], dtype=np.int32)
 
@@ -116,11 +118,11 @@ def _levels(view: View) -> list[dict[str, Any]]:
         rows.append(
             {
                 "name": level,
-                "label": words(level),
+                "label": level_label(level),
                 "start": start,
                 "count": len(regions),
                 "outlined": any(region.place_id in outlined for region in regions),
-                "codes": len(siblings) < len(regions),  # names alone would not tell siblings apart
+                "codes": len(siblings) < len(regions),  # siblings share names, so codes are shown too
                 "counted": level in view.dataset.levels,
             }
         )
@@ -129,7 +131,7 @@ def _levels(view: View) -> list[dict[str, Any]]:
 
 
 def _step(view: View, trend: int) -> float:
-    """Choose the width of a colour class: round, and such that few values of any week lie in the open last one."""
+    """Return the width of a colour class: a round number that leaves few values of all weeks to the last class."""
     table = view.table
     values = table.values[table.numbers < view.core, trend, 0, :]
     found = values[values != MISSING] / 10**table.decimals
@@ -138,7 +140,7 @@ def _step(view: View, trend: int) -> float:
         return 1.0
     wanted = top / (_CLASSES - 1)
     power = 10.0 ** math.floor(math.log10(wanted))
-    return float(f"{power * next(step for step in _STEPS if step * power >= wanted * 0.999):.6g}")
+    return float(f"{power * next(step for step in _ROUND_STEPS if step * power >= wanted * 0.999):.6g}")
 
 
 def _reasons(view: View) -> list[str]:
@@ -146,32 +148,32 @@ def _reasons(view: View) -> list[str]:
 
 
 def _columns(view: View, regions: Sequence[Region], parents: npt.NDArray[np.int32]) -> dict[str, Any]:
-    """Lay regions out by column; `why` is 0 for a reported region, or the number of the reason, from 1."""
-    why = {reason: i for i, reason in enumerate(_reasons(view), start=1)}
-    given = view.places.not_reported or {}
+    """Return the regions by column. `why` is 0 for a reported region, else the number of the reason, from 1."""
+    number_of = {reason: i for i, reason in enumerate(_reasons(view), start=1)}
+    reasons = view.places.not_reported or {}
     return {
         "id": [region.place_id for region in regions],
         "code": [region.code for region in regions],
         "name": [region.name for region in regions],
         "parent": parents.tolist(),
-        "why": [why.get(given.get(region.place_id, ""), 0) for region in regions],
+        "why": [number_of.get(reasons.get(region.place_id, ""), 0) for region in regions],
         "point": _points(view, regions),
     }
 
 
 def _points(view: View, regions: Sequence[Region]) -> list[list[int] | None]:
-    """Put the regions that have no outline on the map by their centre, where it is known."""
+    """Return the projected centre of each region that has a known centre and no outline."""
     shapes = view.shapes
     if shapes is None:
         return [None] * len(regions)
-    found: list[list[int] | None] = []
+    points: list[list[int] | None] = []
     for region in regions:
         if region.place_id in shapes.outlines or region.longitude is None or region.latitude is None:
-            found.append(None)
+            points.append(None)
         else:
             (point,) = shapes.project(region.place_id, np.array([[region.longitude, region.latitude]]))
-            found.append(np.rint(point).astype(int).tolist())
-    return found
+            points.append(np.rint(point).astype(int).tolist())
+    return points
 
 
 def _outlines(view: View, shapes: Shapes) -> dict[str, Any]:
@@ -180,7 +182,7 @@ def _outlines(view: View, shapes: Shapes) -> dict[str, Any]:
 
 
 def _write_map(view: View, folder: Path) -> None:
-    """Write each trend's map, a block of weeks a file."""
+    """Write the map of each trend, one file per block of weeks."""
     table, weeks = view.table, len(view.dataset.weeks)
     known = table.numbers < view.core
     dense = np.full((view.core, *table.values.shape[1:]), MISSING, dtype=np.int32)
@@ -192,9 +194,9 @@ def _write_map(view: View, folder: Path) -> None:
 
 
 def _write_series(view: View, folder: Path) -> list[int]:
-    """Write each region with those of its children that have values; give the numbers of the regions that have a file.
+    """Write each region with those of its children that have values; return the numbers of the regions with a file.
 
-    A file begins with the number of its rows and the number of each row's region.
+    A file starts with its number of rows and the region number of each row.
     """
     table, parents = view.table, view.parents
     row_of = {int(number): row for row, number in enumerate(table.numbers)}

@@ -1,4 +1,4 @@
-"""What the dashboard knows of a release: a published dataset's folder, and nothing else of the program's state."""
+"""Read a published dataset: the only source of the dashboard's values."""
 
 import json
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ from search_insights.support.quoting import identifier, literal
 
 Values = npt.NDArray[np.int32]
 
-# A cell of a data file that holds no value. Missing is never 0.
+# Marks a missing value in a data file. Missing is never 0.
 MISSING = -(2**31)
-_DECIMALS = 3  # what a dataset has
+_DECIMALS = 3  # of the values of a dataset
 _PARTS = ("", "_low", "_high")
 
 
@@ -33,7 +33,7 @@ class TrendColumn:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A published dataset: its tables and what describes them."""
+    """A published dataset: its tables and their descriptions."""
 
     folder: Path
     package: Mapping[str, Any]
@@ -47,21 +47,22 @@ class Dataset:
 
     @property
     def stem(self) -> str:
-        """The name that its files share."""
+        """Return the name that the files of the dataset share."""
         return self.csv.stem
 
     @property
     def statements(self) -> list[Path]:
-        """Every published file of the folder, so that the site can hand on the whole dataset."""
+        """Return the published files besides the tables; the site offers all of them for download."""
         names = ("datapackage.json", "privacy.json", "PRIVACY.md", "summary.json", "summary.svg")
         return [path for name in names if (path := self.folder / name).is_file()]
 
 
 @dataclass(frozen=True)
 class Table:
-    """The values of a dataset as whole numbers of 10 ** -decimals, with the axes (row, trend, part, week).
+    """The values of a dataset as integers in units of 10 ** -decimals, with the axes (row, trend, part, week).
 
-    The parts are the value and how far the interval reaches below and above it. `numbers` says which region a row is.
+    The parts are the value and the distances to the lower and upper end of its interval. `numbers` holds the region
+    number of each row.
     """
 
     numbers: npt.NDArray[np.int32]
@@ -70,7 +71,7 @@ class Table:
 
 
 def read_dataset(folder: Path) -> Dataset:
-    """Read what describes a dataset; refuse a folder that is none."""
+    """Read the description of a dataset; refuse a folder that is not a dataset."""
     try:
         package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
         privacy = json.loads((folder / "privacy.json").read_text(encoding="utf-8"))
@@ -98,7 +99,7 @@ def read_dataset(folder: Path) -> Dataset:
 
 
 def distinct_places(dataset: Dataset) -> list[dict[str, str | None]]:
-    """List the regions that have a row, each with the columns that say where it is."""
+    """Return the regions that have a row, each with its name columns."""
     where = [c for c in dataset.fields if c.startswith(("country_region", "sub_region_"))]
     columns = ["place_id", "level", "code", *where]
     chosen = ", ".join(f"CAST({identifier(c)} AS TEXT)" for c in columns)
@@ -107,7 +108,7 @@ def distinct_places(dataset: Dataset) -> list[dict[str, str | None]]:
 
 
 def read_values(dataset: Dataset, number_of: Mapping[str, int]) -> Table:
-    """Lay out every value of the dataset by region number, trend and week."""
+    """Return every value of the dataset by region number, trend and week."""
     names = [trend.column for trend in dataset.trends]
     ends = ", ".join(f"max({identifier(n + part)})" for n in names for part in _PARTS)
     greatest = max((float(v) for v in _ask(dataset, f"SELECT {ends} FROM {{table}}").fetchall()[0] if v), default=0.0)

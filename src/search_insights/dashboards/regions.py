@@ -1,7 +1,8 @@
 """The regions of a dashboard: those of a known geography, or those that the dataset's own rows name.
 
-A known geography also names the regions that have no value, and with the release's spec it says why: whether a region
-is not reported at all, or is reported and had not enough data. Both are public tables; neither comes from a log.
+A known geography also has the regions without any value. With the release's spec it is known why a value is missing:
+the region is never reported, or it is reported and there was not enough data. Geography and spec are public; nothing
+here comes from a log.
 """
 
 from collections import defaultdict
@@ -17,19 +18,19 @@ from search_insights.spec.spec import Spec
 
 @dataclass(frozen=True)
 class Places:
-    """The regions in the order of their numbers, and why those that are not reported are not, if a spec tells."""
+    """The regions in the order of their numbers, and why some are never reported; None if no spec is known."""
 
     geography: Geography
     not_reported: dict[str, str] | None = None
 
     @property
     def regions(self) -> tuple[Region, ...]:
-        """The country first, then level by level."""
+        """Return the regions: the country first, then level by level."""
         return self.geography.regions
 
 
 def find_places(dataset: Dataset, geographies: Sequence[Geography], specs: Sequence[Spec]) -> Places:
-    """Find the geography of a dataset by its country, or make one from its rows."""
+    """Return the known geography of the dataset's country, or one made from the dataset's rows."""
     rows = distinct_places(dataset)
     ids = {str(row["place_id"]) for row in rows}
     countries = {str(row["place_id"]) for row in rows if row["level"] == dataset.levels[0]}
@@ -37,12 +38,12 @@ def find_places(dataset: Dataset, geographies: Sequence[Geography], specs: Seque
     for geography in (*geographies, packaged):
         if geography.country.place_id not in countries:
             continue
-        strangers = sorted(ids - geography.by_place_id.keys())
-        if not strangers:
+        unknown = sorted(ids - geography.by_place_id.keys())
+        if not unknown:
             return Places(geography, _not_reported(dataset, geography, specs))
         if geography is not packaged:
             raise InputError(
-                f"{geography.source}: has no region {strangers[0]!r}, which {dataset.folder} has; "
+                f"{geography.source}: has no region {unknown[0]!r}, which {dataset.folder} has; "
                 "give the geography that the dataset was made with"
             )
     return Places(build_geography(_regions_of_rows(dataset, rows), str(dataset.folder)))
@@ -59,26 +60,27 @@ def _not_reported(dataset: Dataset, geography: Geography, specs: Sequence[Spec])
 
 
 def _why(coverage: Coverage, region: Region) -> str:
-    """Say why a region is not reported, to somebody who has not read the paper."""
+    """Explain why a region is not reported, for readers who do not know the paper."""
     spec, standing = coverage.spec, coverage.standings[region.place_id]
     if region.level in spec.level_names and (region.level, standing.size_class) not in spec.reported_groups:
         size = next(c for c in spec.size_classes if c.name == standing.size_class)
         most = size.max_population
         people = "so many people" if most is None else f"fewer than {most + 1:,} people"
-        where = f"in a {words(str(spec.class_level))} with" if region.level != spec.class_level else "with"
-        return f"a {words(region.level)} {where} {people} is never reported"
+        where = f"in a {level_label(str(spec.class_level))} with" if region.level != spec.class_level else "with"
+        return f"a {level_label(region.level)} {where} {people} is never reported"
     return standing.reason.replace("km2", "km²")
 
 
-def words(name: str) -> str:
-    """Write the name of a level as people would."""
+def level_label(name: str) -> str:
+    """Return the name of a level as it is shown to readers."""
     return name.replace("_", " ")
 
 
 def _regions_of_rows(dataset: Dataset, rows: list[dict[str, str | None]]) -> list[Region]:
-    """Make the tree of regions that the rows name. A parent is found by its names on the way down.
+    """Return the regions that the rows name, with their parents.
 
-    The code of a parent may be hidden in a row, its name never is. A parent that has no row of its own is made up.
+    A parent is identified by its path of names from the country: a row may lack a parent's code, but never its name. A
+    parent without a row of its own gets a made-up place_id.
     """
     depth_of = {level: depth for depth, level in enumerate(dataset.levels)}
     nameless = _levels_without_names(rows, depth_of)
@@ -100,7 +102,7 @@ def _regions_of_rows(dataset: Dataset, rows: list[dict[str, str | None]]) -> lis
 
 
 def _levels_without_names(rows: list[dict[str, str | None]], depth_of: dict[str, int]) -> set[str]:
-    """Find levels whose column of names holds one word for all, as the original's postal codes do."""
+    """Return the levels whose regions all have the same name, like the original's `postal_code`."""
     names: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
         names[str(row["level"])].append(_names(row, depth_of[str(row["level"])])[-1])

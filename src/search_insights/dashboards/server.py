@@ -1,4 +1,4 @@
-"""A local preview of a dashboard: on this machine only, the site's files and nothing else."""
+"""A local preview of a dashboard: serves the files of the site, and nothing else, on this machine only."""
 
 import gzip
 import mimetypes
@@ -12,7 +12,7 @@ from search_insights.errors import InputError
 
 LOOPBACK = "127.0.0.1"
 
-# Said here, and not left to what a machine's own table of types says.
+# Fixed here, so that the types do not depend on the machine's own table.
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -21,13 +21,13 @@ _TYPES = {
     ".svg": "image/svg+xml",
     ".csv": "text/csv; charset=utf-8",
     ".md": "text/plain; charset=utf-8",
-    ".gz": "application/octet-stream",  # the page unpacks these by itself
+    ".gz": "application/octet-stream",  # decompressed by the page
 }
-_PACKED = ("text/", "application/json", "image/svg+xml")
+_COMPRESSED = ("text/", "application/json", "image/svg+xml")
 
 
 def make_server(site: Path, port: int) -> ThreadingHTTPServer:
-    """Make a server of a site that listens on the loopback address; port 0 takes any that is free."""
+    """Return a server for a site that listens on the loopback address; port 0 takes any free port."""
     if not is_site(site):
         raise InputError(f"{site}: not a site of 'search-insights dashboard'; make one with 'dashboard DATASET --out'")
     root = site.resolve()
@@ -38,12 +38,12 @@ def make_server(site: Path, port: int) -> ThreadingHTTPServer:
     try:
         return ThreadingHTTPServer((LOOPBACK, port), Handler)
     except (OSError, OverflowError) as error:
-        reason = "is in use" if isinstance(error, OSError) else "is no port"
+        reason = "is in use" if isinstance(error, OSError) else "is not a port"
         raise InputError(f"--port {port}: {reason}; give another one, or 0 for any that is free") from None
 
 
 def file_of(root: Path, target: str) -> Path | None:
-    """Find the file that a request asks for; None unless it truly lies in the folder, links followed."""
+    """Return the file that a request asks for; None if it is not inside the folder, with links resolved."""
     path = unquote(urlsplit(target).path)
     if "\0" in path or "\\" in path:
         return None
@@ -56,7 +56,7 @@ def file_of(root: Path, target: str) -> Path | None:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers GET and HEAD with files."""
+    """Answer GET and HEAD requests with files."""
 
     folder: Path
     protocol_version = "HTTP/1.1"
@@ -70,7 +70,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(with_body=False)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the name is the base class's
-        """Stay quiet: a preview has no log."""
+        """Log nothing: a preview needs no log."""
 
     def _answer(self, with_body: bool) -> None:
         path = file_of(self.folder, self.path)
@@ -78,12 +78,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(HTTPStatus.NOT_FOUND)
             return
         content, kind = path.read_bytes(), _kind(path)
-        packed = kind.startswith(_PACKED) and "gzip" in self.headers.get("Accept-Encoding", "")
-        content = gzip.compress(content, compresslevel=6, mtime=0) if packed else content
+        compressed = kind.startswith(_COMPRESSED) and "gzip" in self.headers.get("Accept-Encoding", "")
+        content = gzip.compress(content, compresslevel=6, mtime=0) if compressed else content
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
-        if packed:
+        if compressed:
             self.send_header("Content-Encoding", "gzip")
         self.send_header("Vary", "Accept-Encoding")
         self.send_header("Cache-Control", "no-cache")

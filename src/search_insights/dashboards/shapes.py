@@ -1,8 +1,8 @@
-"""The dashboard's outlines: TopoJSON projected once, here, so that the page only draws.
+"""The dashboard's outlines: TopoJSON that is projected here once, so that the page only has to draw.
 
-The United States are drawn as people expect them: the lower 48 in the Albers projection of the Geological Survey,
-Alaska at a third of its size and Hawaii beneath California. Any other country is drawn about its own middle. Points
-are whole numbers on a grid that is `WIDTH` wide, and lines are shared between neighbours as in TopoJSON.
+The United States is drawn in the usual way: the lower 48 states in the Albers projection of the US Geological Survey,
+Alaska at about a third of its size, and Hawaii below California. Any other country is drawn around its own centre.
+Points are integers on a grid that is `WIDTH` wide. As in TopoJSON, neighbours share lines.
 """
 
 import json
@@ -25,7 +25,7 @@ Cone = tuple[float, tuple[float, float], tuple[float, float]]
 WIDTH = 16_000
 _US = "country/USA"
 _MAINLAND = (-96.0, (29.5, 45.5), (-96.6, 38.7))
-# The states that are drawn elsewhere: their projection, their scale, and where their centre goes, in earth radii.
+# The states that are drawn elsewhere: the projection, the scale, and the position of the centre in earth radii.
 _INSETS = {
     "geoId/02": ((-154.0, (55.0, 65.0), (-156.0, 58.5)), 0.35, (-0.307, 0.201)),
     "geoId/15": ((-157.0, (8.0, 18.0), (-160.0, 19.9)), 1.0, (-0.205, 0.212)),
@@ -34,7 +34,7 @@ _INSETS = {
 
 @dataclass(frozen=True)
 class Shapes:
-    """Projected outlines: lines as differences on the grid, and the rings of lines that bound each region."""
+    """Projected outlines: lines as differences on the grid, and the rings of lines around each region."""
 
     width: int
     height: int
@@ -48,41 +48,41 @@ def load_topology(path: Path | None = None) -> dict[str, Any]:
     try:
         file = path or resources.files("search_insights.spec") / "packaged" / "us_shapes.topojson"
         topology: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        if path is None or _is_sound(topology):
+        if path is None or _is_valid(topology):
             return topology
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
         pass
     raise InputError(f"{path}: not a TopoJSON file whose outlines have the place_id of their region as id")
 
 
-def _is_sound(topology: dict[str, Any]) -> bool:
-    """Say whether every outline has an id and every line that it names is there and made of numbers."""
+def _is_valid(topology: dict[str, Any]) -> bool:
+    """Return whether every outline has an id and all its lines exist and are made of numbers."""
     geometries = _geometries(topology)
     lines = [_decoded(arc, topology.get("transform")) for arc in topology["arcs"]]
-    named = [lines[_plain(arc)] for g in geometries for ring in _rings(g) for arc in ring]
+    named = [lines[_line_number(arc)] for g in geometries for ring in _rings(g) for arc in ring]
     numbers = all(np.isfinite(line).all() for line in named)
     return bool(topology["type"] == "Topology" and named and numbers and all(g["id"] for g in geometries))
 
 
 def project_shapes(topology: dict[str, Any], parents: Mapping[str, str | None]) -> Shapes | None:
-    """Project the outlines of the regions that are known; None if there is none."""
+    """Project the outlines of the known regions; None if there are none."""
     outlines = {g["id"]: _rings(g) for g in _geometries(topology) if g["id"] in parents}
     if not outlines:
         return None
     arcs = [_decoded(arc, topology.get("transform")) for arc in topology["arcs"]]
-    part_of = _parts(outlines, parents)
-    used = sorted({_plain(arc) for rings in outlines.values() for ring in rings for arc in ring})
+    part_of = _insets_of_lines(outlines, parents)
+    used = sorted({_line_number(arc) for rings in outlines.values() for ring in rings for arc in ring})
     projections = _projections(parents, [arcs[i] for i in used])
     flat = [projections[part_of.get(i, "")](arc) for i, arc in enumerate(arcs)]
     x0, y0, x1, y1 = _bounds(flat[i] for i in used)
     scale = WIDTH / max(x1 - x0, 1e-9)
 
-    def place(place_id: str, points: Points) -> Points:
-        part = next((p for p in _upwards(place_id, parents) if p in projections), "")
+    def project(place_id: str, points: Points) -> Points:
+        part = next((p for p in _lineage(place_id, parents) if p in projections), "")
         return (projections[part](points) - (x0, y0)) * scale
 
     lines = [np.rint((line - (x0, y0)) * scale).astype(int) for line in flat]
-    return Shapes(WIDTH, math.ceil((y1 - y0) * scale), [_differences(line) for line in lines], outlines, place)
+    return Shapes(WIDTH, math.ceil((y1 - y0) * scale), [_differences(line) for line in lines], outlines, project)
 
 
 def _geometries(topology: dict[str, Any]) -> list[dict[str, Any]]:
@@ -95,13 +95,13 @@ def _geometries(topology: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _rings(geometry: dict[str, Any]) -> list[list[int]]:
-    """Give every outline the same form: a list of rings, each a list of lines; a ring in a ring is a hole."""
+    """Return an outline as a list of rings, each a list of lines. A ring inside a ring is a hole."""
     polygons = geometry["arcs"] if geometry["type"] == "MultiPolygon" else [geometry["arcs"]]
     return [ring for polygon in polygons for ring in polygon]
 
 
-def _plain(arc: int) -> int:
-    """Number a line whichever way it is walked: TopoJSON writes ~i for the line i walked backwards."""
+def _line_number(arc: int) -> int:
+    """Return the number of a line in either direction: TopoJSON writes ~i for line i reversed."""
     return ~arc if arc < 0 else arc
 
 
@@ -113,20 +113,21 @@ def _decoded(arc: list[list[float]], transform: dict[str, Any] | None) -> Points
     return result
 
 
-def _upwards(place_id: str, parents: Mapping[str, str | None]) -> Iterator[str]:
+def _lineage(place_id: str, parents: Mapping[str, str | None]) -> Iterator[str]:
+    """Yield a region and its ancestors, up to the country."""
     here: str | None = place_id
     while here is not None:
         yield here
         here = parents.get(here)
 
 
-def _parts(outlines: Mapping[str, list[list[int]]], parents: Mapping[str, str | None]) -> dict[int, str]:
-    """Say which lines belong to an inset; islands share no line with the mainland."""
+def _insets_of_lines(outlines: Mapping[str, list[list[int]]], parents: Mapping[str, str | None]) -> dict[int, str]:
+    """Return the inset that each of its lines belongs to; insets share no line with the mainland."""
     parts = {}
     for place_id, rings in outlines.items():
-        part = next((p for p in _upwards(place_id, parents) if p in _INSETS), None)
+        part = next((p for p in _lineage(place_id, parents) if p in _INSETS), None)
         if part is not None:
-            parts.update({_plain(arc): part for ring in rings for arc in ring})
+            parts.update({_line_number(arc): part for ring in rings for arc in ring})
     return parts
 
 
@@ -145,7 +146,7 @@ def _inset(cone: Cone, scale: float, at: tuple[float, float]) -> Projection:
 
 
 def _albers(meridian: float, parallels: tuple[float, float], centre: tuple[float, float]) -> Projection:
-    """Project to the equal-area cone through two parallels (Snyder 1987, page 100), y down, the centre at (0, 0)."""
+    """Return the Albers equal-area conic projection (Snyder 1987, page 100), y downwards, the centre at (0, 0)."""
     s1, s2 = (math.sin(math.radians(parallel)) for parallel in parallels)
     n, c = (s1 + s2) / 2, 1 + s1 * s2
 
@@ -156,7 +157,7 @@ def _albers(meridian: float, parallels: tuple[float, float], centre: tuple[float
         return np.column_stack((rho * np.sin(theta), rho * np.cos(theta)))
 
     origin = cone(np.array([centre]))
-    # The cone's tip is above: a greater distance from it is further south, that is, further down.
+    # The tip of the cone is at the top, so a point farther from it is farther south, and lower.
     return lambda points: cone(points) - origin
 
 
@@ -167,9 +168,9 @@ def _bounds(lines: Iterable[Points]) -> tuple[float, float, float, float]:
 
 
 def _differences(line: npt.NDArray[np.int_]) -> list[int]:
-    """Write a line as its first point and then steps; steps that lead nowhere on the grid are left out."""
+    """Return a line as its first point and the steps from point to point, without steps of length 0."""
     steps = np.diff(line, axis=0, prepend=0)
     keep = (steps != 0).any(axis=1)
     keep[0] = True
-    found: list[int] = steps[keep].ravel().tolist()
-    return found
+    differences: list[int] = steps[keep].ravel().tolist()
+    return differences

@@ -1,4 +1,4 @@
-"""Building the dashboard: a static site that needs no server, no key and no other host."""
+"""Build the dashboard: a static site that needs no server code, no key and no other host."""
 
 import hashlib
 import json
@@ -21,14 +21,14 @@ from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
 from search_insights.support.replace_folder import replacing
 
-# The one file that every site has; its "program" says that a folder is a site of this program, and may be replaced.
-MARK = "site.json"
+# Every site has this file. Its "program" says that this program made the folder and may replace it.
+_SITE_FILE = "site.json"
 _PROGRAM = "search-insights dashboard"
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What was built."""
+    """A site that was built."""
 
     folder: Path
     datasets: tuple[str, ...]
@@ -45,10 +45,10 @@ def dashboard(
     shapes: Sequence[Path] = (),
     progress: Callable[[str], None] = lambda text: None,
 ) -> Site:
-    """Make a site from published datasets and put it in place, all at once or not at all.
+    """Build a site from published datasets; replace an existing site in one step or not at all.
 
-    The packaged geography, spec and outlines are known; `geographies`, `specs` and `shapes` are those of other
-    releases. A dataset whose geography is not given shows the regions that its rows name.
+    `geographies`, `specs` and `shapes` add to the packaged ones. A dataset of a country without a known geography shows
+    the regions that its rows name.
     """
     found = [read_dataset(folder) for folder in datasets]
     keys = _keys(found)
@@ -63,32 +63,32 @@ def dashboard(
                 view = _view(dataset, geographies, [*specs, load_spec()], topologies)
                 progress(f"writing the data of {dataset.folder}")
                 entries.append(_write_dataset(view, key, draft))
-            (draft / MARK).write_text(
+            (draft / _SITE_FILE).write_text(
                 json.dumps({"program": _PROGRAM, "datasets": entries}, ensure_ascii=False, indent=1), encoding="utf-8"
             )
             sizes = [path.stat().st_size for path in draft.rglob("*") if path.is_file()]
     except OSError as error:
-        raise InputError(f"{out}: cannot be written ({error}); it is as it was") from None
+        raise InputError(f"{out}: cannot be written ({error}); nothing was changed") from None
     return Site(out, keys, len(sizes), sum(sizes))
 
 
 def is_site(folder: Path) -> bool:
-    """Say whether a folder is a site of this program."""
+    """Return whether this program built the folder as a site."""
     try:
-        mark = json.loads((folder / MARK).read_text(encoding="utf-8"))
-        return bool(mark["program"] == _PROGRAM)
+        site = json.loads((folder / _SITE_FILE).read_text(encoding="utf-8"))
+        return bool(site["program"] == _PROGRAM)
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
 
 def _refuse_to_lose_files(out: Path) -> None:
-    """Refuse to replace a folder that holds anything but a site: it is replaced whole."""
+    """Refuse a folder that holds anything but a site: building replaces the whole folder."""
     if out.is_dir() and any(out.iterdir()) and not is_site(out):
-        raise InputError(f"{out}: holds files that are no dashboard and would be lost; give a folder of its own")
+        raise InputError(f"{out}: holds files that are not a dashboard and would be lost; give another folder")
 
 
 def _keys(datasets: Sequence[Dataset]) -> tuple[str, ...]:
-    """Name each dataset in addresses and folders by its files' name."""
+    """Return the name of each dataset in addresses and folders: the name that its files share."""
     keys = tuple(re.sub(r"[^A-Za-z0-9_.-]", "_", dataset.stem) for dataset in datasets)
     for key, dataset in zip(keys, datasets, strict=True):
         if keys.count(key) > 1:
@@ -107,7 +107,7 @@ def _view(
 
 
 def _write_dataset(view: View, key: str, draft: Path) -> dict[str, Any]:
-    """Write the data under a name that changes with the content, so that no browser mixes two releases."""
+    """Write the data to a folder named after its content, so that no browser mixes the files of two releases."""
     dataset = view.dataset
     digest = hashlib.sha256()
     for path in (dataset.parquet, *dataset.statements):

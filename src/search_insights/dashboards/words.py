@@ -1,13 +1,13 @@
-"""What the dashboard says about a dataset: taken from the dataset's own statements, in the words of its readers."""
+"""The texts of the dashboard about a dataset: what its own statements say, in plain words."""
 
 from typing import Any
 
 from search_insights.dashboards.published import Dataset
-from search_insights.dashboards.regions import Places, words
+from search_insights.dashboards.regions import Places, level_label
 
 
 def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:
-    """Write the sections of the page that explains the numbers."""
+    """Return the sections that explain the numbers."""
     return [
         {"title": "What a value means", "text": _meaning(dataset)},
         {"title": "Why some values are missing", "text": _missing(dataset, places)},
@@ -17,16 +17,16 @@ def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:
 
 
 def peak(dataset: Dataset, places: Places) -> str:
-    """Say in a few words what the scale's maximum is; empty if the dataset does not tell."""
+    """Explain the maximum of the scale in a phrase; empty if the dataset does not state it."""
     scaling = dataset.package.get("scaling")
     if not scaling:
         return ""
-    country = places.geography.country.name
-    return f"{scaling['maximum']:g} = the peak of “{_scaled(dataset)}” in {country} as a whole, in the first release"
+    trend, country = _scaled_trend(dataset), places.geography.country.name
+    return f"{scaling['maximum']:g} = the peak of “{trend}” in {country} as a whole, in the first release"
 
 
-def _scaled(dataset: Dataset) -> str:
-    """Name the trend whose peak the scale is made from."""
+def _scaled_trend(dataset: Dataset) -> str:
+    """Return the title of the trend whose peak defines the scale."""
     name = dataset.package["scaling"].get("trend")
     return next((trend.title for trend in dataset.trends if trend.name == name), str(name))
 
@@ -36,10 +36,11 @@ def _meaning(dataset: Dataset) -> list[str]:
     share = "Each value is the share of all searches of a region and week that were about the topic, on one scale."
     if not scaling:
         return [str(dataset.package.get("description", share))]
+    trend = _scaled_trend(dataset)
     return [
-        f"{share} On that scale {scaling['maximum']:g} is the highest weekly share of “{_scaled(dataset)}” for the "
-        f"whole {words(dataset.levels[0])} in the first release, and 0 is no searches. All regions, weeks and topics "
-        "are on the same scale, so they can be compared: twice the value is twice the share of searches.",
+        f"{share} On that scale {scaling['maximum']:g} is the highest weekly share of “{trend}” for the "
+        f"whole {level_label(dataset.levels[0])} in the first release, and 0 is no searches. All regions, weeks and "
+        "topics are on the same scale, so they can be compared: twice the value is twice the share of searches.",
         "A value says nothing about how many people searched: a place with few searches can have a high share.",
         f"Random noise protects the people behind the searches. The band around a line, and the range beside a value, "
         f"is the {_confidence(dataset)} interval that this noise leaves: the value before noise lies in it with at "
@@ -54,24 +55,25 @@ def _confidence(dataset: Dataset) -> str:
 
 def _missing(dataset: Dataset, places: Places) -> list[str]:
     rule = dataset.package.get("reliability")
-    close = (
+    uncertainty = (
         f" less than {rule['confidence']:.0%} sure to be within {rule['max_relative_error']:.0%} of what it was"
         if rule
         else " not sure enough to be close to what it was"
     )
     texts = [
-        f"Not enough data: with the noise the value was{close}, so it is left out. A region with too few such weeks is "
-        "left out altogether. It is hatched on the map and is a gap in a line; it is not a low value, and not 0.",
+        f"Not enough data: with the noise the value was{uncertainty}, so it is left out. A region with too few such "
+        "weeks is left out altogether. It is hatched on the map and is a gap in a line; it is not a low value, and "
+        "not 0.",
     ]
     if places.not_reported is not None:
         kinds = sorted(set(places.not_reported.values()))
-        texts.append("Not reported: some regions are never reported, in any week. " + _because(kinds))
+        texts.append("Not reported: some regions are never reported, in any week. " + _reasons(kinds))
     else:
         texts.append("This dataset does not say which of the missing regions are never reported at all.")
     return texts
 
 
-def _because(kinds: list[str]) -> str:
+def _reasons(kinds: list[str]) -> str:
     return ("The reasons: " + "; ".join(kinds) + ".") if kinds else "In this dataset there is none of them."
 
 

@@ -1,7 +1,7 @@
-// The words around the pictures: what the numbers mean, the files to download, and how to show a view elsewhere.
+// The text below the charts: what the numbers mean, the files to download, and the code that embeds a view.
 
 import { byId, h } from "./dom.js";
-import { bytes, longDate } from "./format.js";
+import { formatBytes, longDate } from "./format.js";
 
 export function showAbout(release) {
   byId("about-text").replaceChildren(
@@ -20,7 +20,7 @@ export function showAbout(release) {
         "li",
         {},
         h("a", { href: `${release.entry.dataset}/${encodeURIComponent(name)}`, download: name }, name),
-        h("span", { class: "size" }, ` ${bytes(size)}`),
+        h("span", { class: "size" }, ` ${formatBytes(size)}`),
       ),
     ),
   );

@@ -1,142 +1,147 @@
-// The page: what is in view, the pieces of data it needs, and the parts that show it.
+// The page: keeps the state, loads the data that a view needs, and updates the parts that show it.
 
 import { showAbout, showEmbed } from "./about.js";
 import { Charts } from "./charts.js";
 import { loadJson, openRelease } from "./data.js";
 import { byId, h } from "./dom.js";
-import { capital } from "./format.js";
+import { capitalize } from "./format.js";
 import { MapPanel } from "./panel.js";
 import { Search } from "./search.js";
 import { addressOf, readAddress, togglePin, writeAddress } from "./state.js";
 import { RegionTable } from "./table.js";
 import { onThemeChange, toggleTheme } from "./theme.js";
-import { Weeks } from "./weeks.js";
+import { WeekControls } from "./weeks.js";
 
-const PAUSE = 200; // milliseconds after which a view counts as looked at
+const PREFETCH_DELAY = 200; // milliseconds
 
 const site = await loadJson("site.json");
 const releases = new Map();
-const app = { state: readAddress(), release: null, turn: 0, tableLevel: null, whole: false };
+const app = { state: readAddress(), release: null, updateCount: 0, tableLevel: null, showAllRows: false };
 
-const search = new Search(byId("search"), byId("found"), (n) => open(n, "heading"));
-const weeks = new Weeks(moveTo);
-const charts = new Charts(moveTo);
+const search = new Search(byId("search"), byId("search-results"), openAndFocus);
+const weeks = new WeekControls(showWeek);
+const charts = new Charts(showWeek);
 const table = new RegionTable(byId("table"));
-const panel = new MapPanel({ pick: drill, up, by: (name) => change({ by: name }) });
+const panel = new MapPanel({ onPick: drillDown, onUp: goUp, onLevel: (name) => change({ by: name }) });
 
-function release(key) {
+function loadRelease(key) {
   if (!releases.has(key)) {
-    const opening = openRelease(site.datasets.find((d) => d.key === key));
-    opening.catch(() => releases.delete(key)); // to be tried again
-    releases.set(key, opening);
+    const loading = openRelease(site.datasets.find((d) => d.key === key));
+    loading.catch(() => releases.delete(key)); // the next call tries again
+    releases.set(key, loading);
   }
   return releases.get(key);
 }
 
 function defaults() {
   const { trends, weeks: all, ids, levels } = app.release;
-  const shaped = levels.filter((level) => level.outlined);
   return {
     dataset: site.datasets[0].key,
     region: ids[0],
     trend: trends[0].name,
     week: all.at(-1),
-    by: shaped.at(-1)?.name,
+    by: levels.filter((level) => level.outlined).at(-1)?.name,
   };
 }
 
-// Every change of what is in view goes through here: into the address, then onto the page.
+// Every change of state goes through here: first into the address, then onto the page.
 function change(changes, replace = false) {
   Object.assign(app.state, changes);
   writeAddress(app.state, defaults(), replace);
   return refresh();
 }
 
-const refresh = () => show().catch(fail);
+const refresh = () => update().catch(showError);
 
-// Moving through the weeks leaves no trail: back leads to the last region or topic, not through every week.
-function moveTo(week) {
+// Moving through the weeks adds no history entry: Back returns to the last region or topic, not to every week.
+function showWeek(week) {
   return change({ week: app.release.weeks[week] }, true);
 }
 
-function open(n, focus) {
-  app.whole = false;
-  const done = change({ region: app.release.ids[n] });
-  if (focus === "heading") done.then(() => byId("region").focus());
+function openRegion(n) {
+  app.showAllRows = false;
+  return change({ region: app.release.ids[n] });
 }
 
-// A pressed region opens its ancestor just below what is in view, so that country, state and county follow in turn.
-function drill(n) {
-  const { release: r, n: here } = app;
+function openAndFocus(n) {
+  openRegion(n).then(() => byId("region").focus());
+}
+
+// A click on a region opens its ancestor one level below the current view: first the state, then the county.
+function drillDown(n) {
+  const { release: r, n: current } = app;
   const path = r.lineage(n);
-  const at = path.indexOf(app.container);
-  if (at > 0) open(path[at - 1]);
-  else if (at < 0) open(path.find((above) => r.level(above) === r.level(app.container)) ?? n);
-  else if (here !== n) open(n);
+  const depth = path.indexOf(app.container);
+  if (depth > 0) openRegion(path[depth - 1]);
+  else if (depth < 0) openRegion(path.find((ancestor) => r.level(ancestor) === r.level(app.container)) ?? n);
+  else if (current !== n) openRegion(n);
 }
 
-function up() {
+function goUp() {
   const parent = app.release.parents[app.n];
-  if (parent >= 0) open(parent);
+  if (parent >= 0) openRegion(parent);
 }
 
-async function show() {
-  const turn = ++app.turn;
+async function update() {
+  const started = ++app.updateCount;
   const state = app.state;
   const key = site.datasets.some((d) => d.key === state.dataset) ? state.dataset : site.datasets[0].key;
-  const r = await release(key);
-  const wanted = state.region ?? r.ids[0];
-  const n = (await r.find(wanted)) ?? 0;
+  const r = await loadRelease(key);
+  const requested = state.region ?? r.ids[0];
+  const n = (await r.find(requested)) ?? 0;
   const trend = Math.max(
     0,
     r.trends.findIndex((t) => t.name === state.trend),
   );
   const week = r.weeks.includes(state.week) ? r.weeks.indexOf(state.week) : r.weeks.length - 1;
   const container = r.hasChildren(n) ? n : r.parents[n];
-  if (r.hasChildren(container) && nextLevel(r, container).start >= r.core) await r.finer();
+  if (r.hasChildren(container) && nextLevel(r, container).start >= r.core) await r.loadFinerRegions();
   const pins = (await Promise.all(state.pins.map((id) => r.find(id)))).filter((pin) => pin !== undefined);
-  const [own, above, below, ...pinned] = await Promise.all([
+  const [ownSeries, parentSeries, childSeries, block, ...pinnedSeries] = await Promise.all([
     r.ownSeries(n),
     r.parents[n] >= 0 ? r.ownSeries(r.parents[n]) : null,
     r.childSeries(container),
-    ...pins.map((pin) => r.ownSeries(pin)),
     r.hasMap ? r.block(trend, week) : null,
+    ...pins.map((pin) => r.ownSeries(pin)),
   ]);
-  const block = pinned.pop();
-  if (turn !== app.turn) return; // a later change is already on its way
-  const fresh = app.release !== r;
+  if (started !== app.updateCount) return; // a newer update is under way
+  const changed = app.release !== r;
   Object.assign(app, { release: r, n, container });
-  if (fresh) begin(r);
-  const view = { release: r, n, container, trend, week, pins, own, above, below, pinned, block, by: state.by };
-  draw(view, wanted === r.ids[n] ? null : wanted);
+  if (changed) showRelease(r);
+  const series = { ownSeries, parentSeries, childSeries, pinnedSeries };
+  draw(
+    { release: r, n, container, trend, week, pins, ...series, block, by: state.by },
+    requested === r.ids[n] ? null : requested,
+  );
   if (r.hasMap) prefetch(r, trend, week);
 }
 
 const nextLevel = (r, n) => r.levels[r.levels.indexOf(r.level(n)) + 1];
 
-// The weeks before and after are fetched when the view is there, so that moving on does not wait for the network.
+// Once a view is shown, load the neighbouring blocks of weeks, so that moving on does not wait for the network.
 function prefetch(r, trend, week) {
-  clearTimeout(app.ahead);
-  const near = [week - r.blockWeeks, week + r.blockWeeks];
-  app.ahead = setTimeout(() => near.forEach((other) => r.block(trend, other).catch(() => {})), PAUSE);
+  clearTimeout(app.prefetchTimer);
+  const neighbours = [week - r.blockWeeks, week + r.blockWeeks];
+  const load = () => neighbours.forEach((other) => r.block(trend, other).catch(() => {}));
+  app.prefetchTimer = setTimeout(load, PREFETCH_DELAY);
 }
 
-// What changes with the dataset only.
-function begin(r) {
+// Update what depends on the dataset alone.
+function showRelease(r) {
   app.state.dataset = r.entry.key;
-  byId("wait").hidden = true;
+  byId("loading").hidden = true;
   byId("page").hidden = false;
-  search.use(r);
+  search.setRelease(r);
   byId("title").textContent = r.title;
   byId("countries").value = r.entry.key;
   byId("map-card").hidden = !r.hasMap;
-  document.body.classList.toggle("mapless", !r.hasMap);
+  document.body.classList.toggle("no-map", !r.hasMap);
   if (r.hasMap) byId("panels").after(byId("table-card"));
-  else byId("panels").prepend(byId("table-card")); // without a map the table is what one looks at first
-  panel.use(r);
+  else byId("panels").prepend(byId("table-card")); // without a map the table comes first
+  panel.setRelease(r);
   showAbout(r);
   byId("trends").replaceChildren(
-    h("legend", { class: "unseen" }, "Topic"),
+    h("legend", { class: "visually-hidden" }, "Topic"),
     ...r.trends.map((t) =>
       h(
         "label",
@@ -148,19 +153,19 @@ function begin(r) {
   );
 }
 
-function draw(view, unknown) {
+function draw(view, unknownRegion) {
   const { release: r, n, trend, week } = view;
   document.title = `${r.label(n)} · ${r.trends[trend].title} · ${r.title}`;
   byId("trends").querySelectorAll("input")[trend].checked = true;
   weeks.show(r.weeks, week);
   drawHeading(view);
-  drawNote(view, unknown);
-  if (r.hasMap) panel.show(view).catch(fail);
+  drawNote(view, unknownRegion);
+  if (r.hasMap) panel.show(view).catch(showError);
   charts.show(view);
-  drawTable(view).catch(fail);
+  drawTable(view).catch(showError);
   const address = addressOf(app.state, defaults());
   showEmbed(address, document.title, r.hasMap ? byId("embed-kind").value : "series");
-  if (app.state.embed) byId("full").href = addressOf({ ...app.state, embed: null }, defaults());
+  if (app.state.embed) byId("full-link").href = addressOf({ ...app.state, embed: null }, defaults());
   document.body.dataset.shown = `${r.ids[n]} ${r.trends[trend].name} ${r.weeks[week]}`;
 }
 
@@ -171,14 +176,14 @@ function drawHeading({ release: r, n, pins }) {
       .lineage(n)
       .slice(1)
       .toReversed()
-      .map((above) =>
+      .map((ancestor) =>
         h(
           "li",
           {},
-          h("button", { type: "button", class: "link", onclick: () => open(above, "heading") }, r.label(above)),
+          h("button", { type: "button", class: "link", onclick: () => openAndFocus(ancestor) }, r.label(ancestor)),
         ),
       ),
-    h("li", { class: "kind" }, capital(r.level(n).label), r.codes[n] !== r.names[n] ? ` ${r.codes[n]}` : ""),
+    h("li", {}, capitalize(r.level(n).label), r.codes[n] !== r.names[n] ? ` ${r.codes[n]}` : ""),
   );
   const id = r.ids[n];
   const pinned = app.state.pins.includes(id);
@@ -190,7 +195,7 @@ function drawHeading({ release: r, n, pins }) {
       {
         type: "button",
         id: "pin",
-        class: "pin-this",
+        class: "pin-button",
         "aria-pressed": String(pinned),
         onclick: () => change({ pins: togglePin(app.state.pins, id) }),
       },
@@ -207,21 +212,20 @@ function chip(r, pin, color) {
     "span",
     { class: "chip" },
     swatch,
-    h("button", { type: "button", class: "link", onclick: () => open(pin, "heading") }, r.label(pin)),
+    h("button", { type: "button", class: "link", onclick: () => openAndFocus(pin) }, r.label(pin)),
     h(
       "button",
-      { type: "button", class: "drop", "aria-label": `Remove ${r.label(pin)} from the comparison`, onclick: remove },
+      { type: "button", class: "remove", "aria-label": `Remove ${r.label(pin)} from the comparison`, onclick: remove },
       "×",
     ),
   );
 }
 
-function drawNote({ release: r, n, own }, unknown) {
-  const why = r.why(n);
-  const empty = !own?.has(n);
-  const text = unknown
-    ? `This dataset has no region “${unknown}”. Here is ${r.label(n)} instead.`
-    : empty
+function drawNote({ release: r, n, ownSeries }, unknownRegion) {
+  const why = r.whyMissing(n);
+  const text = unknownRegion
+    ? `This dataset has no region “${unknownRegion}”. Showing ${r.label(n)} instead.`
+    : !ownSeries?.has(n)
       ? `${why.text}${why.kind === "missing" ? " in any week" : ""}. There are no values to show for ${r.label(n)}.`
       : "";
   byId("note").textContent = text;
@@ -229,18 +233,19 @@ function drawNote({ release: r, n, own }, unknown) {
 }
 
 async function drawTable(view) {
-  const { release: r, container, week, trend, below } = view;
+  const { release: r, container, week, trend, childSeries } = view;
   const level = nextLevel(r, container);
   const finest = r.levels.filter((l) => l.outlined).at(-1);
-  const deeper = container === 0 && r.hasMap && finest !== level ? finest : null;
-  const all = deeper && app.tableLevel === deeper.name;
-  const turn = app.turn;
-  const blocks = all ? await Promise.all(r.trends.map((_, t) => r.block(t, week))) : null;
-  if (turn !== app.turn) return;
-  const rows = all ? Array.from({ length: deeper.count }, (_, i) => deeper.start + i) : r.children(container);
-  const cellOf = all ? (n, t) => blocks[t].at(n, week) : (n, t) => below?.at(n, t, week) ?? null;
-  byId("table-title").textContent = `${r.label(container)} by ${(all ? deeper : level)?.label ?? "region"}`;
-  byId("table-levels").replaceChildren(...(deeper ? [levelSwitch([level, deeper], all ? deeper : level)] : []));
+  const other = container === 0 && r.hasMap && finest !== level ? finest : null;
+  const useOther = other && app.tableLevel === other.name;
+  const started = app.updateCount;
+  const blocks = useOther ? await Promise.all(r.trends.map((_, t) => r.block(t, week))) : null;
+  if (started !== app.updateCount) return;
+  const rows = useOther ? Array.from({ length: other.count }, (_, i) => other.start + i) : r.children(container);
+  const cellOf = useOther ? (n, t) => blocks[t].at(n, week) : (n, t) => childSeries?.at(n, t, week) ?? null;
+  const shown = useOther ? other : level;
+  byId("table-title").textContent = `${r.label(container)} by ${shown?.label ?? "region"}`;
+  byId("table-levels").replaceChildren(...(other ? [levelSwitch([level, other], shown)] : []));
   byId("table-card").hidden = !rows.length;
   if (!rows.length) return;
   table.show({
@@ -249,54 +254,54 @@ async function drawTable(view) {
     cellOf,
     trend,
     pins: app.state.pins,
-    whole: app.whole,
+    showAllRows: app.showAllRows,
     selected: view.n,
-    onOpen: (n) => open(n, "heading"),
+    onOpen: openAndFocus,
     onPin: (n) => change({ pins: togglePin(app.state.pins, r.ids[n]) }),
-    onWhole: () => {
-      app.whole = true;
+    onShowAll: () => {
+      app.showAllRows = true;
       refresh();
     },
   });
 }
 
-function levelSwitch(levels, chosen) {
+function levelSwitch(levels, selected) {
   return h(
     "span",
-    { class: "switch", role: "group", "aria-label": "Rows of the table" },
+    { class: "switch", role: "group", "aria-label": "Regions in the table" },
     levels.map((level) =>
       h(
         "button",
         {
           type: "button",
-          "aria-pressed": String(level === chosen),
+          "aria-pressed": String(level === selected),
           onclick: () => {
             app.tableLevel = level.name;
-            app.whole = false;
+            app.showAllRows = false;
             refresh();
           },
         },
-        capital(level.label),
+        capitalize(level.label),
       ),
     ),
   );
 }
 
-function start() {
-  byId("countries").append(...site.datasets.map((d) => h("option", { value: d.key }, nameOf(d))));
+function initialize() {
+  byId("countries").append(...site.datasets.map((d) => h("option", { value: d.key }, datasetLabel(d))));
   byId("picker").hidden = site.datasets.length < 2;
   byId("countries").addEventListener("change", (event) =>
     change({ dataset: event.target.value, region: null, trend: null, week: null, by: null, pins: [] }),
   );
   byId("theme").addEventListener("click", toggleTheme);
-  byId("to-about").addEventListener("click", (event) => {
+  byId("about-link").addEventListener("click", (event) => {
     event.preventDefault();
     byId("about").scrollIntoView();
     byId("about-title").focus({ preventScroll: true });
   });
   byId("embed-kind").addEventListener("change", refresh);
   onThemeChange(() => {
-    charts.forget();
+    charts.invalidate();
     refresh();
   });
   addEventListener("popstate", () => {
@@ -305,22 +310,22 @@ function start() {
   });
   if (app.state.embed) {
     document.body.dataset.embed = app.state.embed === "series" ? "series" : "map";
-    byId("full").hidden = false;
+    byId("full-link").hidden = false;
   }
 }
 
-// Countries are told apart by name; two datasets of one country by their titles.
-function nameOf(d) {
-  const alike = site.datasets.filter((other) => other.country === d.country).length > 1;
-  return alike ? `${d.country}: ${d.title}` : d.country;
+// A dataset is labelled by its country; datasets of the same country also by their titles.
+function datasetLabel(d) {
+  const sameCountry = site.datasets.filter((other) => other.country === d.country).length > 1;
+  return sameCountry ? `${d.country}: ${d.title}` : d.country;
 }
 
-// What is on the page stays; a piece that did not come is asked for again at the next step.
-function fail(error) {
-  const place = byId(app.release ? "note" : "wait");
-  place.hidden = false;
-  place.textContent = `The data could not be loaded (${error.message}). Try again, or reload the page.`;
+// The page stays as it is; the next change requests the missing data again.
+function showError(error) {
+  const element = byId(app.release ? "note" : "loading");
+  element.hidden = false;
+  element.textContent = `The data could not be loaded (${error.message}). Try again, or reload the page.`;
 }
 
-start();
+initialize();
 refresh();

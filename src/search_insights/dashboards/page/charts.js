@@ -1,22 +1,22 @@
-// The card of series: one chart for each trend, with readouts, a key and a table behind them.
+// The card of time series: one chart per trend, with readouts, a legend and a table.
 
 import { byId, h, s } from "./dom.js";
 import { REGION_COLUMNS, downloadMenu, regionFields, valueColumns, valueFields } from "./download.js";
-import { number, weekName, weekSpan } from "./format.js";
+import { formatNumber, weekDates, weekLabel } from "./format.js";
 import { seriesPicture } from "./picture.js";
 import { drawChart, readout, seriesTable } from "./series.js";
 import { theme } from "./theme.js";
 
 const DASHES = [null, "7 3", "2 3", "9 3 2 3", "5 2", "1 2"];
-const MOST_CHILDREN = 400;
+const MAX_CHILD_LINES = 400;
 
 export class Charts {
   constructor(onWeek) {
     this.onWeek = onWeek;
     this.element = byId("charts");
     this.drawn = [];
-    const kept = { csv: () => this.csv(), picture: () => this.picture(), name: () => this.name() };
-    byId("series-downloads").append(downloadMenu("the series", kept));
+    const content = { csv: () => this.csv(), picture: () => this.picture(), name: () => this.name() };
+    byId("series-downloads").append(downloadMenu("the series", content));
     byId("series-details").addEventListener("toggle", () => this.drawTable());
     new ResizeObserver(() => this.view && this.element.clientWidth !== this.width && this.rebuild()).observe(
       this.element,
@@ -28,22 +28,23 @@ export class Charts {
     return lines[i % lines.length];
   }
 
-  forget() {
-    this.key = null;
+  // Redraw the charts at the next show().
+  invalidate() {
+    this.shownKey = null;
   }
 
-  // Moving the week moves a mark; only another region, pins or colours draw the charts anew.
+  // A new week only moves the markers; the charts are redrawn for another region, other pins or other colours.
   show(view) {
     this.view = view;
     const key = [view.release.entry.key, view.n, ...view.pins].join(" ");
-    if (key !== this.key) this.rebuild();
-    this.key = key;
-    this.drawn.forEach(({ chart, card, read, setWeek }, i) => {
+    if (key !== this.shownKey) this.rebuild();
+    this.shownKey = key;
+    this.drawn.forEach(({ chart, card, values, setWeek }, i) => {
       setWeek(view.week);
-      card.classList.toggle("chosen", i === view.trend);
-      read.replaceChildren(...readout(chart, view.week));
+      card.classList.toggle("selected", i === view.trend);
+      values.replaceChildren(...readout(chart, view.week));
     });
-    byId("series-title").textContent = view.pins.some((n) => n !== view.n) ? "Compared over time" : "Over time";
+    byId("series-title").textContent = view.pins.some((n) => n !== view.n) ? "Comparison over time" : "Over time";
   }
 
   rebuild() {
@@ -53,11 +54,11 @@ export class Charts {
     const height = Math.max(118, Math.min(170, this.width * 0.3));
     this.drawn = r.trends.map((_, trend) => this.card(this.chart(trend), height));
     this.element.replaceChildren(...this.drawn.map(({ card }) => card));
-    this.drawKey();
+    this.drawLegend();
     this.drawTable();
-    this.drawn.forEach(({ chart, read, card }, i) => {
-      read.replaceChildren(...readout(chart, week));
-      card.classList.toggle("chosen", i === this.view.trend);
+    this.drawn.forEach(({ chart, values, card }, i) => {
+      values.replaceChildren(...readout(chart, week));
+      card.classList.toggle("selected", i === this.view.trend);
     });
   }
 
@@ -66,73 +67,76 @@ export class Charts {
     const { release: r, n, container } = this.view;
     const colors = theme();
     if (chart.parent)
-      chart.behind.push({ label: r.label(r.parents[n]), color: colors.parent, dash: "5 3", width: 1.4 });
+      chart.context.push({ label: r.label(r.parents[n]), color: colors.parent, dash: "5 3", width: 1.4 });
     if (chart.children.length)
-      chart.behind.push({ label: `each ${r.level(r.children(container)[0]).label}`, color: colors.faint, width: 1.5 });
+      chart.context.push({ label: `each ${r.level(r.children(container)[0]).label}`, color: colors.faint, width: 1.5 });
     return chart;
   }
 
   linesOf(trend) {
-    const { release: r, n, pins, own, pinned, above, below, container, week } = this.view;
+    const { release: r, n, pins, container, week } = this.view;
+    const { ownSeries, pinnedSeries, parentSeries, childSeries } = this.view;
     const line = (region, series, i) => ({
       label: r.label(region),
       region,
       cells: series?.line(region, trend) ?? r.weeks.map(() => null),
       color: this.colorOf(i),
       dash: DASHES[i % DASHES.length],
-      why: short(r.why(region)),
+      missing: r.whyMissing(region).short,
     });
-    const others = pins.map((pin, i) => [pin, pinned[i]]).filter(([pin]) => pin !== n);
-    const children = container === n && below ? r.children(n).filter((child) => below.has(child)) : [];
+    const others = pins.map((pin, i) => [pin, pinnedSeries[i]]).filter(([pin]) => pin !== n);
+    const children = container === n && childSeries ? r.children(n).filter((child) => childSeries.has(child)) : [];
+    const showParent = parentSeries?.has(r.parents[n]) && !pins.includes(r.parents[n]);
     return {
       title: r.trends[trend].title,
       weeks: r.weeks,
       week,
-      lines: [line(n, own, 0), ...others.map(([pin, series], i) => line(pin, series, i + 1))],
-      behind: [],
-      parent: above?.has(r.parents[n]) && !pins.includes(r.parents[n]) ? above.line(r.parents[n], trend) : null,
+      lines: [line(n, ownSeries, 0), ...others.map(([pin, series], i) => line(pin, series, i + 1))],
+      context: [],
+      parent: showParent ? parentSeries.line(r.parents[n], trend) : null,
       children: children
-        .slice(0, MOST_CHILDREN)
-        .map((child) => ({ label: r.label(child), cells: below.line(child, trend) })),
+        .slice(0, MAX_CHILD_LINES)
+        .map((child) => ({ label: r.label(child), cells: childSeries.line(child, trend) })),
     };
   }
 
   card(chart, height) {
     const drawn = drawChart(chart, this.width, height);
-    const read = h("div", { class: "readout" });
-    const when = h("div", { class: "hover-week", hidden: true });
-    const head = h("div", { class: "chart-head" }, h("h4", {}, chart.title), read);
-    const card = h("div", { class: "chart" }, head, h("div", { class: "plot" }, drawn.svg, when));
-    const made = { chart, card, read, when, ...drawn };
-    const place = (event) => {
+    const values = h("div", { class: "readout" });
+    const hoverWeek = h("div", { class: "hover-week", hidden: true });
+    const head = h("div", { class: "chart-head" }, h("h4", {}, chart.title), values);
+    const card = h("div", { class: "chart" }, head, h("div", { class: "plot" }, drawn.svg, hoverWeek));
+    const parts = { chart, card, values, hoverWeek, ...drawn };
+    const position = (event) => {
       const box = drawn.svg.getBoundingClientRect();
       return [drawn.weekAt(event.clientX - box.left), event.clientY - box.top];
     };
-    drawn.svg.addEventListener("pointermove", (event) => this.point(place(event), made));
-    drawn.svg.addEventListener("pointerleave", () => this.point([this.view.week, null], null));
-    drawn.svg.addEventListener("click", (event) => this.onWeek(place(event)[0]));
-    return made;
+    drawn.svg.addEventListener("pointermove", (event) => this.hover(position(event), parts));
+    drawn.svg.addEventListener("pointerleave", () => this.hover([this.view.week, null], null));
+    drawn.svg.addEventListener("click", (event) => this.onWeek(position(event)[0]));
+    return parts;
   }
 
-  // All charts show the week under the pointer, or else the chosen one; the chart under it names the grey line there.
-  point([week, y], under) {
-    for (const made of this.drawn) {
-      const { chart, read, when } = made;
-      const child = made === under ? made.childAt(week, y) : null;
-      made.point(week, child);
-      read.replaceChildren(...readout(chart, week));
-      const words = week === this.view.week ? [] : [weekName(chart.weeks[week])];
-      if (child) words.push(`${child.label} ${number(child.cells[week].value)}`);
-      when.hidden = !words.length;
-      when.textContent = words.join(" · ");
+  // All charts show the week under the pointer, or else the selected one; the chart under the pointer also names the
+  // child line there.
+  hover([week, y], hovered) {
+    for (const parts of this.drawn) {
+      const { chart, values, hoverWeek } = parts;
+      const child = parts === hovered ? parts.childAt(week, y) : null;
+      parts.markWeek(week, child);
+      values.replaceChildren(...readout(chart, week));
+      const texts = week === this.view.week ? [] : [weekLabel(chart.weeks[week])];
+      if (child) texts.push(`${child.label} ${formatNumber(child.cells[week].value)}`);
+      hoverWeek.hidden = !texts.length;
+      hoverWeek.textContent = texts.join(" · ");
     }
   }
 
-  drawKey() {
+  drawLegend() {
     const { release: r } = this.view;
     const [{ chart }] = this.drawn;
     const colors = theme();
-    const item = (mark, words) => h("span", { class: "key-item" }, mark, words);
+    const item = (symbol, label) => h("span", { class: "legend-item" }, symbol, label);
     const stroke = (color, width, dash) =>
       s(
         "svg",
@@ -145,10 +149,10 @@ export class Charts {
       s("rect", { width: 26, height: 12, fill: chart.lines[0].color, "fill-opacity": 0.2 }),
       s("line", { x1: 0, x2: 26, y1: 6, y2: 6, stroke: chart.lines[0].color, "stroke-width": 2 }),
     );
-    const percent = r.confidence ? `${Math.round(100 * r.confidence)} % ` : "";
+    const percent = r.confidence ? `${Math.round(100 * r.confidence)}% ` : "";
     const items = [item(band, `${chart.lines[0].label}, with ${percent}interval`)];
     for (const line of chart.lines.slice(1)) items.push(item(stroke(line.color, 2.5, line.dash), line.label));
-    for (const line of chart.behind) items.push(item(stroke(line.color, line.width, line.dash), line.label));
+    for (const line of chart.context) items.push(item(stroke(line.color, line.width, line.dash), line.label));
     const gaps = this.drawn.some(({ chart: { lines } }) => lines[0].cells.includes(null));
     if (gaps)
       items.push(
@@ -161,7 +165,7 @@ export class Charts {
           "weeks without a value",
         ),
       );
-    byId("key").replaceChildren(...items);
+    byId("series-legend").replaceChildren(...items);
   }
 
   drawTable() {
@@ -186,8 +190,8 @@ export class Charts {
   picture() {
     const { release: r, n, week } = this.view;
     const charts = this.drawn.map(({ chart, svg }) => ({ ...chart, svg }));
-    const source = `${r.title}. ${r.peak ? `${r.peak}. ` : ""}Gaps: no value, which is not 0.`;
-    return seriesPicture(charts, { title: r.label(n), subtitle: `Marked week: ${weekSpan(r.weeks[week])}`, source });
+    const source = `${r.title}. ${r.peak ? `${r.peak}. ` : ""}Gaps: no value (not 0).`;
+    return seriesPicture(charts, { title: r.label(n), subtitle: `Selected week: ${weekDates(r.weeks[week])}`, source });
   }
 
   name() {
@@ -195,5 +199,3 @@ export class Charts {
     return `series_${r.codes[n]}`.replace(/[^\w.-]+/g, "-");
   }
 }
-
-const short = ({ kind, text }) => (kind === "unreported" ? "not reported" : text.toLowerCase());

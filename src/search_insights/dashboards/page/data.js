@@ -1,14 +1,17 @@
-// A published release, loaded piece by piece. Regions are known by number; see dashboard_data.py for the files.
+// A published release, loaded file by file. Regions are identified by number; dashboards/data_files.py describes the
+// files. A cell is the value of one region, trend and week with its interval; null if the value is missing.
 
-const GZIP = [0x1f, 0x8b];
+import { capitalize } from "./format.js";
+
+const GZIP_MAGIC = [0x1f, 0x8b];
 
 async function load(url) {
-  const answer = await fetch(url);
-  if (!answer.ok) throw new Error(`${url}: ${answer.status}`);
-  const packed = new Uint8Array(await answer.arrayBuffer());
-  // A host may have unpacked the file already, and then says so to the browser, not to us.
-  if (packed[0] !== GZIP[0] || packed[1] !== GZIP[1]) return packed;
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url}: ${response.status}`);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  // If the host declares the file as gzip-encoded, the browser has already decompressed it.
+  if (bytes[0] !== GZIP_MAGIC[0] || bytes[1] !== GZIP_MAGIC[1]) return bytes;
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
@@ -16,7 +19,7 @@ export async function loadJson(url) {
   return JSON.parse(new TextDecoder().decode(await load(url)));
 }
 
-// Numbers are stored as all lowest bytes, then all second ones, and so on.
+// Numbers are stored by byte position: the lowest byte of every number, then the second byte of each, and so on.
 async function loadNumbers(url) {
   const bytes = await load(url);
   const size = bytes.length / 4;
@@ -35,16 +38,18 @@ export async function openRelease(entry) {
   return new Release(entry, index, regions);
 }
 
-export class Release {
+class Release {
   constructor(entry, index, regions) {
-    Object.assign(this, { ...index, entry, ids: [], codes: [], names: [], parents: [], whys: [], points: [] });
+    const { tells: knowsUnreported, ...facts } = index;
+    const columns = { ids: [], codes: [], names: [], parents: [], reasonNumbers: [], points: [] };
+    Object.assign(this, { ...facts, knowsUnreported, entry, ...columns });
     this.unit = 10 ** -index.decimals;
     this.byId = new Map();
-    this.kids = new Map();
+    this.childrenOf = new Map();
     this.cache = new Map();
     this.hasSeries = new Set(index.withSeries);
     this.add(regions);
-    if (this.hasMap) this.outlines().catch(() => {}); // the largest piece of the first view sets out first
+    if (this.hasMap) this.outlines().catch(() => {}); // the largest file of the first view: start loading it now
   }
 
   add(columns) {
@@ -53,41 +58,41 @@ export class Release {
     this.codes = this.codes.concat(columns.code);
     this.names = this.names.concat(columns.name);
     this.parents = this.parents.concat(columns.parent);
-    this.whys = this.whys.concat(columns.why);
+    this.reasonNumbers = this.reasonNumbers.concat(columns.why);
     this.points = this.points.concat(columns.point);
     for (let n = first; n < this.ids.length; n++) {
       this.byId.set(this.ids[n], n);
       const parent = this.parents[n];
-      if (!this.kids.has(parent)) this.kids.set(parent, []);
-      this.kids.get(parent).push(n);
+      if (!this.childrenOf.has(parent)) this.childrenOf.set(parent, []);
+      this.childrenOf.get(parent).push(n);
     }
   }
 
-  once(key, make) {
+  cached(key, load) {
     if (!this.cache.has(key)) {
-      const made = make();
-      made.catch(() => this.cache.delete(key)); // a failed load may be tried again
-      this.cache.set(key, made);
+      const loading = load();
+      loading.catch(() => this.cache.delete(key)); // the next call tries again
+      this.cache.set(key, loading);
     }
     return this.cache.get(key);
   }
 
-  get complete() {
+  get hasAllRegions() {
     return this.ids.length === this.regionCount;
   }
 
-  finer() {
-    if (this.complete) return Promise.resolve();
-    return this.once("finer", async () => this.add(await loadJson(`${this.entry.data}/finer.json.gz`)));
+  loadFinerRegions() {
+    if (this.hasAllRegions) return Promise.resolve();
+    return this.cached("finer", async () => this.add(await loadJson(`${this.entry.data}/finer.json.gz`)));
   }
 
   outlines() {
-    return this.once("outlines", () => loadJson(`${this.entry.data}/outlines.json.gz`));
+    return this.cached("outlines", () => loadJson(`${this.entry.data}/outlines.json.gz`));
   }
 
-  // The finer regions are loaded when a view first needs one.
+  // Finer regions are loaded when a view first needs one.
   async find(id) {
-    if (!this.byId.has(id)) await this.finer();
+    if (!this.byId.has(id)) await this.loadFinerRegions();
     return this.byId.get(id);
   }
 
@@ -96,21 +101,21 @@ export class Release {
   }
 
   children(n) {
-    return this.kids.get(n) ?? [];
+    return this.childrenOf.get(n) ?? [];
   }
 
   hasChildren(n) {
     return this.level(n) !== this.levels.at(-1);
   }
 
-  // From a region up to the country, the region itself first.
+  // The region itself and its ancestors, up to the country.
   lineage(n) {
-    const found = [];
-    for (let here = n; here >= 0; here = this.parents[here]) found.push(here);
-    return found;
+    const regions = [];
+    for (let region = n; region >= 0; region = this.parents[region]) regions.push(region);
+    return regions;
   }
 
-  within(n, ancestor) {
+  isWithin(n, ancestor) {
     return this.lineage(n).includes(ancestor);
   }
 
@@ -118,49 +123,53 @@ export class Release {
     return this.level(n).codes && this.names[n] !== this.codes[n] ? `${this.codes[n]} ${this.names[n]}` : this.names[n];
   }
 
-  // Where a region lies: the names above it, without the country's.
-  place(n) {
+  // The names of a region's ancestors, without the country.
+  location(n) {
     return this.lineage(n)
       .slice(1, -1)
-      .map((above) => this.names[above])
+      .map((ancestor) => this.names[ancestor])
       .join(", ");
   }
 
-  // Why a region has no value in a week: it is never reported, or there was not enough data. Neither is a low value.
-  why(n) {
-    if (this.whys[n]) return { kind: "unreported", text: `Not reported: ${this.reasons[this.whys[n] - 1]}` };
-    if (!this.level(n).counted) return { kind: "unreported", text: "Not reported at this level" };
-    if (this.tells) return { kind: "missing", text: "Not enough data" };
-    return { kind: "missing", text: "No value published" };
+  // Whether the spec excludes a region from every week.
+  isExcluded(n) {
+    return this.reasonNumbers[n] > 0;
   }
 
-  // The kinds of missing values that this dataset can tell apart.
-  get nothings() {
-    return this.tells
-      ? [
-          ["missing", "not enough data"],
-          ["unreported", "not reported"],
-        ]
-      : [["missing", "no value published"]];
+  // Why a region has no value: it is never reported, or there was not enough data. Neither means a low value.
+  whyMissing(n) {
+    if (this.isExcluded(n)) return unreported(`Not reported: ${this.reasons[this.reasonNumbers[n] - 1]}`);
+    if (!this.level(n).counted) return unreported("Not reported at this level");
+    return { kind: "missing", text: capitalize(this.missingText), short: this.missingText };
+  }
+
+  get missingText() {
+    return this.knowsUnreported ? "not enough data" : "no value published";
+  }
+
+  // The kinds of missing values that this dataset distinguishes, with their texts.
+  get missingKinds() {
+    const missing = ["missing", this.missingText];
+    return this.knowsUnreported ? [missing, ["unreported", UNREPORTED]] : [missing];
   }
 
   block(trend, week) {
     const number = Math.floor(week / this.blockWeeks);
     if (number < 0 || week < 0 || week >= this.weeks.length) return Promise.resolve(null);
-    return this.once(`map/${trend}-${number}`, async () => {
+    return this.cached(`map/${trend}-${number}`, async () => {
       const numbers = await loadNumbers(`${this.entry.data}/map/${trend}-${number}.bin.gz`);
       return new MapBlock(this, numbers, number * this.blockWeeks);
     });
   }
 
   series(n) {
-    return this.once(
+    return this.cached(
       `series/${n}`,
       async () => new Series(this, await loadNumbers(`${this.entry.data}/series/${n}.bin.gz`)),
     );
   }
 
-  // The file that holds a region's own series: its own if it has one, else its parent's.
+  // A region's own values are in its own series file if it has one, else in its parent's.
   async ownSeries(n) {
     if (this.hasSeries.has(n)) return this.series(n);
     return this.hasSeries.has(this.parents[n]) ? this.series(this.parents[n]) : null;
@@ -171,10 +180,14 @@ export class Release {
   }
 }
 
-function cellAt(numbers, at, step, release) {
-  const value = numbers[at];
+const UNREPORTED = "not reported";
+
+const unreported = (text) => ({ kind: "unreported", text, short: UNREPORTED });
+
+function cellAt(numbers, index, step, release) {
+  const value = numbers[index];
   if (value === release.missing) return null;
-  const [below, above] = [numbers[at + step], numbers[at + 2 * step]];
+  const [below, above] = [numbers[index + step], numbers[index + 2 * step]];
   return {
     value: value * release.unit,
     low: below === release.missing ? null : (value - below) * release.unit,
@@ -183,18 +196,18 @@ function cellAt(numbers, at, step, release) {
 }
 
 class MapBlock {
-  constructor(release, numbers, first) {
-    Object.assign(this, { release, numbers, first });
+  constructor(release, numbers, firstWeek) {
+    Object.assign(this, { release, numbers, firstWeek });
   }
 
   at(n, week) {
     const size = this.release.core;
-    return cellAt(this.numbers, (week - this.first) * 3 * size + n, size, this.release);
+    return cellAt(this.numbers, (week - this.firstWeek) * 3 * size + n, size, this.release);
   }
 
-  // The value alone, as the map needs it for thousands of regions; NaN if there is none.
+  // Only the value, which the map needs for thousands of regions; NaN if it is missing.
   value(n, week) {
-    const value = this.numbers[(week - this.first) * 3 * this.release.core + n];
+    const value = this.numbers[(week - this.firstWeek) * 3 * this.release.core + n];
     return value === this.release.missing ? NaN : value * this.release.unit;
   }
 }
@@ -210,11 +223,11 @@ class Series {
     const row = this.rows.get(n);
     if (row === undefined) return null;
     const weeks = this.release.weeks.length;
-    const at = this.offset + (row * this.release.trends.length + trend) * 3 * weeks + week;
-    return cellAt(this.numbers, at, weeks, this.release);
+    const index = this.offset + (row * this.release.trends.length + trend) * 3 * weeks + week;
+    return cellAt(this.numbers, index, weeks, this.release);
   }
 
-  // All weeks of a region, null where there is no value.
+  // The cells of a region in all weeks.
   line(n, trend) {
     return this.release.weeks.map((_, week) => this.at(n, trend, week));
   }

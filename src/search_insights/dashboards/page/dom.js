@@ -1,11 +1,14 @@
-// Elements from names, attributes and children. Text is always text: no name of a region is ever read as markup.
+// Create elements from a name, attributes and children. Children are set as text, so a region's name is never parsed
+// as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
+// An HTML element.
 export function h(name, attributes = {}, ...children) {
   return fill(document.createElement(name), attributes, children);
 }
 
+// An SVG element.
 export function s(name, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, name), attributes, children);
 }
@@ -22,4 +25,4 @@ function fill(element, attributes, children) {
 
 export const byId = (id) => document.getElementById(id);
 
-export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+export const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,17 +1,17 @@
-// Downloads of what is in view: tables as CSV, pictures as SVG and PNG.
+// Downloads of the current view: values as CSV, images as SVG and PNG.
 
 import { h } from "./dom.js";
 import { pngOf, svgText } from "./picture.js";
 
-// A field is quoted where the form of CSV asks for it, so that names with commas and quotes stay whole.
-const field = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+// Quote a field where CSV requires it: names may contain commas and quotes.
+const csvField = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
 
-export const csvOf = (rows) =>
-  rows.map((row) => row.map((value) => field(value == null ? "" : String(value))).join(",")).join("\n") + "\n";
+const csvText = (rows) =>
+  rows.map((row) => row.map((value) => csvField(value == null ? "" : String(value))).join(",")).join("\n") + "\n";
 
-// One row for a region and week, in the dataset's own columns; missing is empty, never 0.
+// One row per region and week, in the dataset's own columns. A missing value is empty, never 0.
 export function valueColumns(release, trends) {
-  return trends.flatMap((t) => ["", "_low", "_high"].map((end) => release.trends[t].column + end));
+  return trends.flatMap((t) => ["", "_low", "_high"].map((suffix) => release.trends[t].column + suffix));
 }
 
 export function valueFields(release, cell) {
@@ -25,23 +25,23 @@ export function regionFields(release, n) {
 
 export const REGION_COLUMNS = ["place_id", "level", "code", "name"];
 
-export function save(name, blob) {
+function save(name, blob) {
   const url = URL.createObjectURL(blob);
   const link = h("a", { href: url, download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-// A small menu: csv() gives rows, picture() gives an SVG element, name() the file's name without its ending.
-export function downloadMenu(what, { csv, picture, name }) {
-  const choose = (label, make) =>
+// csv() returns rows, picture() an SVG element, and name() the file name without its extension.
+export function downloadMenu(subject, { csv, picture, name }) {
+  const item = (label, download) =>
     h(
       "button",
       {
         type: "button",
         onclick: async () => {
           menu.open = false;
-          await make();
+          await download();
         },
       },
       label,
@@ -49,13 +49,13 @@ export function downloadMenu(what, { csv, picture, name }) {
   const menu = h(
     "details",
     { class: "menu" },
-    h("summary", { "aria-label": `Download ${what}` }, "Download"),
+    h("summary", { "aria-label": `Download ${subject}` }, "Download"),
     h(
       "div",
       { class: "menu-list" },
-      choose("Values (CSV)", async () => save(`${name()}.csv`, new Blob([csvOf(await csv())], { type: "text/csv" }))),
-      choose("Picture (PNG)", async () => save(`${name()}.png`, await pngOf(picture()))),
-      choose("Picture (SVG)", () => save(`${name()}.svg`, new Blob([svgText(picture())], { type: "image/svg+xml" }))),
+      item("Values (CSV)", async () => save(`${name()}.csv`, new Blob([csvText(await csv())], { type: "text/csv" }))),
+      item("Image (PNG)", async () => save(`${name()}.png`, await pngOf(picture()))),
+      item("Image (SVG)", () => save(`${name()}.svg`, new Blob([svgText(picture())], { type: "image/svg+xml" }))),
     ),
   );
   menu.addEventListener("keydown", (event) => {

@@ -1,4 +1,4 @@
-// Numbers, dates and words as people read them.
+// Format numbers, dates and names for readers.
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
@@ -7,35 +7,35 @@ const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", ye
 const shortDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 
 // A value below 1 keeps its digits: it is small, not missing.
-export function number(value) {
+export function formatNumber(value) {
   if (value === 0) return "0";
   const size = Math.abs(value);
   return (size >= 1000 ? whole : size >= 1 ? tenths : small).format(value);
 }
 
-export const interval = (cell) => `${number(cell.low)} – ${number(cell.high)}`;
+export const formatInterval = (cell) => `${formatNumber(cell.low)} – ${formatNumber(cell.high)}`;
 
-export const count = (value) => whole.format(value);
+export const formatCount = (value) => whole.format(value);
 
-export function bytes(value) {
+export function formatBytes(value) {
   if (value >= 1e6) return `${tenths.format(value / 1e6)} MB`;
   return `${whole.format(Math.max(1, value / 1e3))} kB`;
 }
 
-const utc = (iso) => new Date(`${iso}T00:00:00Z`);
+const utcDate = (iso) => new Date(`${iso}T00:00:00Z`);
 
-export const weekName = (iso) => `Week of ${day.format(utc(iso))}`;
+export const weekLabel = (iso) => `Week of ${day.format(utcDate(iso))}`;
 
-export const shortDate = (iso) => shortDay.format(utc(iso));
+export const shortDate = (iso) => shortDay.format(utcDate(iso));
 
-export const longDate = (iso) => day.format(utc(iso));
+export const longDate = (iso) => day.format(utcDate(iso));
 
-export function weekSpan(iso) {
-  const first = utc(iso);
+export function weekDates(iso) {
+  const first = utcDate(iso);
   return day.formatRange(first, new Date(first.getTime() + 6 * 86400e3));
 }
 
-export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+export const capitalize = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-// Case and accents do not matter in a search: Dona Ana finds Doña Ana.
-export const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+// Search ignores case and accents: Dona Ana finds Doña Ana.
+export const foldText = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();

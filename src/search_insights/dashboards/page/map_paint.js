@@ -1,4 +1,4 @@
-// Painting the map: shapes in the colours of their values, hatches where there is none, borders, points and outlines.
+// Paint the map: shapes in the colours of their values, hatched where a value is missing, borders, points and outlines.
 
 import { classOf, theme } from "./theme.js";
 
@@ -33,7 +33,7 @@ function paintShapes(map, { colors, hatches: hatched }) {
     c.globalAlpha = inside ? 1 : 0.28;
     const value = scene.valueOf(n);
     if (inside && n === scene.container && map.points.length) c.fillStyle = colors.blank;
-    else if (Number.isNaN(value)) c.fillStyle = hatched[map.release.whys[n] ? "unreported" : "missing"];
+    else if (Number.isNaN(value)) c.fillStyle = hatched[map.release.isExcluded(n) ? "unreported" : "missing"];
     else c.fillStyle = colors.ramp[classOf(value, scene.trend, map.release.classes)];
     c.fill(outlines.paths.get(n), "evenodd");
   }
@@ -48,7 +48,7 @@ function paintBorders(map, colors) {
     c.stroke(path);
   };
   c.lineJoin = "round";
-  const fine = Math.min(1, 0.35 * Math.sqrt(view.k / map.base));
+  const fine = Math.min(1, 0.35 * Math.sqrt(view.k / map.baseScale));
   const coarsest = map.release.levels.find((level) => level.outlined) === scene.level;
   stroke(map.mesh(scene.level), coarsest ? colors.strong : colors.border, coarsest ? 0.6 : fine);
   for (const level of map.release.levels) {
@@ -57,35 +57,35 @@ function paintBorders(map, colors) {
   if (map.outlines.has(scene.container)) stroke(map.outlines.paths.get(scene.container), colors.outline, 1.2);
 }
 
-// Hatches lie still on the screen, whatever the zoom: they are a texture, not a shape.
+// Hatches are a texture, not a shape: their size and position on the screen do not change with the zoom.
 function hatches(map, colors) {
   const key = `${colors.surface} ${map.ratio}`;
   if (map.patternKey !== key) {
     map.patternKey = key;
-    map.made = { missing: hatch(colors, map.ratio, false), unreported: hatch(colors, map.ratio, true) };
+    map.hatchTiles = { missing: hatch(colors, map.ratio, false), unreported: hatch(colors, map.ratio, true) };
   }
-  const still = new DOMMatrix()
+  const toScreen = new DOMMatrix()
     .scale(1 / (map.view.k * map.ratio))
     .translate(-map.view.x * map.ratio, -map.view.y * map.ratio);
   return Object.fromEntries(
-    Object.entries(map.made).map(([kind, tile]) => {
+    Object.entries(map.hatchTiles).map(([kind, tile]) => {
       const pattern = map.context.createPattern(tile, "repeat");
-      pattern.setTransform(still);
+      pattern.setTransform(toScreen);
       return [kind, pattern];
     }),
   );
 }
 
-function paintPoint(map, n, { colors, hatches: hatched }, swell) {
+function paintPoint(map, n, { colors, hatches: hatched }, scale) {
   const { context: c, scene } = map;
   const value = scene.valueOf(n);
-  const path = map.disc(n, swell);
-  const why = map.release.whys[n];
+  const path = map.circle(n, scale);
+  const excluded = map.release.isExcluded(n);
   c.lineWidth = 1.2 / map.view.k;
   if (Number.isNaN(value)) {
-    c.fillStyle = hatched[why ? "unreported" : "missing"];
+    c.fillStyle = hatched[excluded ? "unreported" : "missing"];
     c.strokeStyle = colors.muted;
-    c.setLineDash(why ? [2 / map.view.k, 2 / map.view.k] : []);
+    c.setLineDash(excluded ? [2 / map.view.k, 2 / map.view.k] : []);
   } else {
     c.fillStyle = colors.ramp[classOf(value, scene.trend, map.release.classes)];
     c.strokeStyle = colors.ink;
@@ -96,7 +96,7 @@ function paintPoint(map, n, { colors, hatches: hatched }, swell) {
 }
 
 function paintOutline(map, n, color, width, dash = []) {
-  const path = map.outlines.paths.get(n) ?? (map.points.includes(n) ? map.disc(n) : null);
+  const path = map.outlines.paths.get(n) ?? (map.points.includes(n) ? map.circle(n) : null);
   if (!path) return;
   const { context: c, view } = map;
   c.strokeStyle = theme().surface;
@@ -109,7 +109,7 @@ function paintOutline(map, n, color, width, dash = []) {
   c.setLineDash([]);
 }
 
-// One tile of a hatch: strokes one way for too little data, both ways for regions that are never reported.
+// One tile of a hatch: strokes in one direction for not enough data, crossed for regions that are never reported.
 function hatch(colors, ratio, crossed) {
   const size = Math.round(6 * ratio);
   const tile = new OffscreenCanvas(size, size);

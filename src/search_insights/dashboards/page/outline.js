@@ -1,24 +1,24 @@
-// Outlines: lines that neighbours share, put together to shapes that can be drawn and hit.
+// Region outlines: lines shared by neighbours, joined into shapes that can be drawn and hit-tested.
 
 export class Outlines {
   constructor({ width, height, arcs, rings }) {
     Object.assign(this, { width, height });
-    this.lines = arcs.map(points);
+    this.lines = arcs.map(decodeLine);
     this.rings = rings;
     this.paths = new Map();
     this.boxes = new Map();
-    rings.forEach((found, n) => found && this.add(n, found));
+    rings.forEach((ofRegion, n) => ofRegion && this.add(n, ofRegion));
   }
 
   add(n, rings) {
     const box = [Infinity, Infinity, -Infinity, -Infinity];
     const path = new Path2D();
     for (const ring of rings) {
-      let begun = false;
+      let started = false;
       this.walk(ring, (x, y) => {
-        if (begun) path.lineTo(x, y);
+        if (started) path.lineTo(x, y);
         else path.moveTo(x, y);
-        begun = true;
+        started = true;
         if (x < box[0]) box[0] = x;
         if (y < box[1]) box[1] = y;
         if (x > box[2]) box[2] = x;
@@ -30,14 +30,14 @@ export class Outlines {
     this.boxes.set(n, box);
   }
 
-  // Each line of a ring begins where the last one ended; that point is visited once.
+  // Each line of a ring starts where the previous one ended; that point is visited once.
   walk(ring, visit) {
     ring.forEach((arc, i) => {
       const line = this.lines[arc < 0 ? ~arc : arc];
       const size = line.length / 2;
       for (let j = i ? 1 : 0; j < size; j++) {
-        const at = 2 * (arc < 0 ? size - 1 - j : j);
-        visit(line[at], line[at + 1]);
+        const index = 2 * (arc < 0 ? size - 1 - j : j);
+        visit(line[index], line[index + 1]);
       }
     });
   }
@@ -73,13 +73,13 @@ export class Outlines {
     return [(x0 + x1) / 2, (y0 + y1) / 2];
   }
 
-  // The same shape for an SVG file; `place` puts a point on the picture.
-  svgPath(n, place) {
+  // The shape for an SVG file; `project` converts a point to the picture's coordinates.
+  svgPath(n, project) {
     const parts = [];
     for (const ring of this.rings[n]) {
       let command = "M";
       this.walk(ring, (x, y) => {
-        const [px, py] = place(x, y);
+        const [px, py] = project(x, y);
         parts.push(`${command}${px.toFixed(1)},${py.toFixed(1)}`);
         command = "L";
       });
@@ -89,7 +89,8 @@ export class Outlines {
   }
 }
 
-function points(steps) {
+// A line is stored as differences between its points.
+function decodeLine(steps) {
   const line = new Int32Array(steps.length);
   let [x, y] = [0, 0];
   for (let i = 0; i < steps.length; i += 2) {

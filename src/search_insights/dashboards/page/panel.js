@@ -1,42 +1,45 @@
-// The map's card: title, level, tooltip, legend, zoom buttons and downloads around the map itself.
+// The map card: the map with its title, level buttons, tooltip, legend, zoom buttons and downloads.
 
 import { byId, h, s } from "./dom.js";
-import { capital, interval, number, weekName } from "./format.js";
 import { REGION_COLUMNS, downloadMenu, regionFields, valueColumns, valueFields } from "./download.js";
+import { capitalize, formatInterval, formatNumber, weekLabel } from "./format.js";
 import { RegionMap } from "./map.js";
 import { Outlines } from "./outline.js";
-import { hatchSwatch, legendPicture, mapPicture } from "./picture.js";
+import { colorScale, hatchSwatch, mapPicture } from "./picture.js";
 import { classOf } from "./theme.js";
 
+const SCALE_WIDTH = 324;
+const SAME_COLORS = "Colours mean the same in every week.";
+
 export class MapPanel {
-  constructor(tell) {
-    this.tell = tell;
-    this.maps = new Map();
+  // handlers: { onPick(n), onUp(), onLevel(name) }
+  constructor(handlers) {
+    this.handlers = handlers;
     byId("zoom-in").addEventListener("click", () => this.map?.zoom(1.8));
     byId("zoom-out").addEventListener("click", () => this.map?.zoom(1 / 1.8));
     byId("zoom-fit").addEventListener("click", () => this.map?.fit());
-    const kept = { csv: () => this.csv(), picture: () => this.picture(), name: () => this.name() };
-    byId("map-downloads").append(downloadMenu("the map", kept));
+    const content = { csv: () => this.csv(), picture: () => this.picture(), name: () => this.name() };
+    byId("map-downloads").append(downloadMenu("the map", content));
   }
 
-  use(release) {
-    this.map?.end();
+  setRelease(release) {
+    this.map?.destroy();
     Object.assign(this, { release, map: null, view: null });
   }
 
   async show(view) {
     this.view = view;
-    if (!this.map) await this.make(view.release);
+    if (!this.map) await this.createMap(view.release);
     if (this.view !== view || !this.map) return;
-    const { release: r, trend, week, block, below, container } = view;
-    const shaped = r.levels.filter((level) => level.outlined);
-    const level = (container === 0 && shaped.find((l) => l.name === view.by)) || shaped.at(-1);
-    this.cellOf = (n) => (n < r.core ? block.at(n, week) : (below?.at(n, trend, week) ?? null));
-    const valueOf = (n) => (n < r.core ? block.value(n, week) : (below?.at(n, trend, week)?.value ?? NaN));
-    const centre = this.outlined(container);
-    const moved = this.map.scene && this.map.scene.container !== centre;
+    const { release: r, trend, week, block, childSeries, container } = view;
+    const levels = r.levels.filter((level) => level.outlined);
+    const level = (container === 0 && levels.find((l) => l.name === view.by)) || levels.at(-1);
+    this.cellOf = (n) => (n < r.core ? block.at(n, week) : (childSeries?.at(n, trend, week) ?? null));
+    const valueOf = (n) => (n < r.core ? block.value(n, week) : (childSeries?.at(n, trend, week)?.value ?? NaN));
+    const outlined = this.outlinedAncestor(container);
+    const moved = this.map.scene && this.map.scene.container !== outlined;
     this.map.show({
-      container: centre,
+      container: outlined,
       level,
       trend: r.trends[trend],
       week,
@@ -44,63 +47,61 @@ export class MapPanel {
       pins: view.pins,
       selected: view.n,
     });
-    this.drawTitle(level, shaped);
+    this.drawTitle(level, levels);
     this.drawLegend();
-    if (moved && document.activeElement === byId("map")) byId("said").textContent = `Now in ${r.label(container)}`;
-    if (this.map.hover !== null) this.drawTip(this.map.hover, this.tipAt);
+    if (moved && document.activeElement === byId("map")) announce(`Showing ${r.label(container)}`);
+    if (this.map.hover !== null) this.drawTip(this.map.hover, this.tipPosition);
   }
 
-  async make(r) {
+  async createMap(r) {
     const outlines = new Outlines(await r.outlines());
     if (this.release !== r || this.map) return;
     this.map = new RegionMap(byId("map"), outlines, r, {
-      pick: this.tell.pick,
-      up: this.tell.up,
-      hover: (n, at) => this.hover(n, at),
-      wheel: () => this.wheelHint(),
+      onPick: this.handlers.onPick,
+      onUp: this.handlers.onUp,
+      onHover: (n, position) => this.hover(n, position),
+      onWheel: () => this.showWheelHint(),
     });
   }
 
-  // The region itself or the nearest above it that has a shape; the country is the whole map.
-  outlined(n) {
-    return this.view.release.lineage(n).find((above) => this.map.outlines.has(above)) ?? 0;
+  // The region itself or its nearest ancestor that has an outline; else the country, which is the whole map.
+  outlinedAncestor(n) {
+    return this.view.release.lineage(n).find((ancestor) => this.map.outlines.has(ancestor)) ?? 0;
   }
 
-  drawTitle(level, shaped) {
+  drawTitle(level, levels) {
     const { release: r, trend, container, week } = this.view;
-    const points = this.map.points.length;
-    const finest = points ? r.level(this.map.points[0]) : level;
-    byId("map-title").textContent = `${r.trends[trend].title} by ${finest.label}`;
-    const where = `${r.trends[trend].title} by ${finest.label} in ${r.label(container)}, ${weekName(r.weeks[week])}`;
-    byId("map").setAttribute("aria-label", where);
-    const choice = container === 0 && shaped.length > 1;
+    const finest = this.map.points.length ? r.level(this.map.points[0]) : level;
+    const title = `${r.trends[trend].title} by ${finest.label}`;
+    byId("map-title").textContent = title;
+    byId("map").setAttribute("aria-label", `${title} in ${r.label(container)}, ${weekLabel(r.weeks[week])}`);
+    const choice = container === 0 && levels.length > 1;
     const button = (l) =>
       h(
         "button",
-        { type: "button", "aria-pressed": String(l === level), onclick: () => this.tell.by(l.name) },
-        capital(l.label),
+        { type: "button", "aria-pressed": String(l === level), onclick: () => this.handlers.onLevel(l.name) },
+        capitalize(l.label),
       );
     byId("map-levels").replaceChildren(
       ...(choice
-        ? [h("span", { class: "switch", role: "group", "aria-label": "Regions of the map" }, shaped.map(button))]
+        ? [h("span", { class: "switch", role: "group", "aria-label": "Regions on the map" }, levels.map(button))]
         : []),
     );
   }
 
   drawLegend() {
     const { release: r, trend } = this.view;
-    const width = 324;
     const scale = s(
       "svg",
       {
         class: "scale",
-        viewBox: `-2 -8 ${width + 26} 40`,
-        width: width + 26,
+        viewBox: `-2 -8 ${SCALE_WIDTH + 26} 40`,
+        width: SCALE_WIDTH + 26,
         height: 40,
         role: "img",
-        "aria-label": this.scaleWords(),
+        "aria-label": this.scaleDescription(),
       },
-      legendPicture(r, r.trends[trend], 0, 0, width),
+      colorScale(r, r.trends[trend], 0, 0, SCALE_WIDTH),
     );
     this.pointer = s("path", { d: "M-5,-8h10l-5,7z", fill: "currentColor", visibility: "hidden" });
     scale.append(this.pointer);
@@ -108,83 +109,79 @@ export class MapPanel {
       scale,
       h(
         "div",
-        { class: "kinds" },
-        r.nothings.map(([kind, words]) => h("span", { class: "kind" }, hatchSwatch(kind), words)),
+        { class: "missing-kinds" },
+        r.missingKinds.map(([kind, label]) => h("span", {}, hatchSwatch(kind), label)),
       ),
-      h(
-        "p",
-        { class: "peak" },
-        r.peak ? `${r.peak}. The same colours in every week.` : "The same colours in every week.",
-      ),
+      h("p", { class: "peak" }, r.peak ? `${r.peak}. ${SAME_COLORS}` : SAME_COLORS),
     );
   }
 
-  scaleWords() {
+  scaleDescription() {
     const { release: r, trend } = this.view;
     const { step } = r.trends[trend];
-    return `Colours in steps of ${number(step)} from 0 to ${number(step * (r.classes - 1))} and more, the same in every week. Hatched: no value.`;
+    const top = formatNumber(step * (r.classes - 1));
+    return `Colours in steps of ${formatNumber(step)} from 0 to ${top} and above. ${SAME_COLORS} Hatched: no value.`;
   }
 
-  hover(n, at) {
-    this.tipAt = at;
+  hover(n, position) {
+    this.tipPosition = position;
     if (n === null) {
       byId("tip").hidden = true;
       this.pointer?.setAttribute("visibility", "hidden");
       return;
     }
-    this.drawTip(n, at);
-    const cell = this.cellOf(n);
+    this.drawTip(n, position);
     if (document.activeElement === byId("map"))
-      byId("said").textContent = `${this.release.label(n)}: ${this.valueWords(n, cell)}`;
+      announce(`${this.release.label(n)}: ${this.valueText(n, this.cellOf(n))}`);
   }
 
-  valueWords(n, cell) {
-    if (!cell) return this.release.why(n).text;
+  valueText(n, cell) {
+    if (!cell) return this.release.whyMissing(n).text;
     return cell.low === null
-      ? number(cell.value)
-      : `${number(cell.value)}, between ${number(cell.low)} and ${number(cell.high)}`;
+      ? formatNumber(cell.value)
+      : `${formatNumber(cell.value)}, between ${formatNumber(cell.low)} and ${formatNumber(cell.high)}`;
   }
 
-  drawTip(n, at = this.map.spot(n)) {
+  drawTip(n, [x, y] = this.map.positionOf(n)) {
     const { release: r } = this;
     const cell = this.cellOf(n);
     const tip = byId("tip");
     tip.replaceChildren(
       h("strong", {}, r.label(n)),
-      h("span", { class: "where" }, r.place(n)),
+      h("span", { class: "location" }, r.location(n)),
       cell
         ? h(
             "span",
-            { class: "big" },
-            number(cell.value),
-            cell.low === null ? null : h("span", { class: "range" }, interval(cell)),
+            { class: "value" },
+            formatNumber(cell.value),
+            cell.low === null ? null : h("span", { class: "range" }, formatInterval(cell)),
           )
-        : h("span", { class: "none" }, r.why(n).text),
+        : h("span", { class: "missing" }, r.whyMissing(n).text),
     );
     tip.hidden = false;
     const { offsetWidth: width, offsetHeight: height } = tip;
-    const left = Math.min(Math.max(4, at[0] - width / 2), this.map.width - width - 4);
-    const over = at[1] - height - 16;
+    const left = Math.min(Math.max(4, x - width / 2), this.map.width - width - 4);
+    const above = y - height - 16;
     tip.style.left = `${left}px`;
-    tip.style.top = `${over < 4 ? at[1] + 22 : over}px`;
-    this.point(cell);
+    tip.style.top = `${above < 4 ? y + 22 : above}px`;
+    this.markScale(cell);
   }
 
-  // Where the value lies on the scale.
-  point(cell) {
+  // Point at the value on the colour scale.
+  markScale(cell) {
     const { release: r, trend } = this.view;
     this.pointer.setAttribute("visibility", cell ? "visible" : "hidden");
     if (!cell) return;
     const { step } = r.trends[trend];
     const last = classOf(cell.value, r.trends[trend], r.classes) === r.classes - 1;
     const x = last ? r.classes - 0.5 : cell.value / step;
-    this.pointer.setAttribute("transform", `translate(${(x * 324) / r.classes},0)`);
+    this.pointer.setAttribute("transform", `translate(${(x * SCALE_WIDTH) / r.classes},0)`);
   }
 
-  wheelHint() {
+  showWheelHint() {
     byId("wheel-hint").hidden = false;
-    clearTimeout(this.hinting);
-    this.hinting = setTimeout(() => (byId("wheel-hint").hidden = true), 1200);
+    clearTimeout(this.hintTimer);
+    this.hintTimer = setTimeout(() => (byId("wheel-hint").hidden = true), 1200);
   }
 
   csv() {
@@ -195,7 +192,7 @@ export class MapPanel {
 
   picture() {
     const { release: r, trend, container } = this.view;
-    const source = `${r.title}. ${r.peak ? `${r.peak}. ` : ""}Hatched: no value, which is not 0.`;
+    const source = `${r.title}. ${r.peak ? `${r.peak}. ` : ""}Hatched: no value (not 0).`;
     return mapPicture(this.map, r, { title: `${r.trends[trend].title}, ${r.label(container)}`, source });
   }
 
@@ -203,4 +200,9 @@ export class MapPanel {
     const { release: r, trend, week, n } = this.view;
     return `map_${r.trends[trend].name}_${r.codes[n]}_${r.weeks[week]}`.replace(/[^\w.-]+/g, "-");
   }
+}
+
+// Have screen readers say a text.
+function announce(text) {
+  byId("announcement").textContent = text;
 }

@@ -1,63 +1,63 @@
-// Pictures to keep: the map and the charts as SVG files, and as PNG made from them.
+// Downloadable images: the map and the charts as SVG, and PNG rendered from the SVG.
 
 import { s } from "./dom.js";
-import { number, weekSpan } from "./format.js";
+import { formatNumber, weekDates } from "./format.js";
 import { classOf, theme } from "./theme.js";
 
-const HEAD = 58;
-const LEGEND = 62;
-const LINE = 15; // of small print
+const HEADER_HEIGHT = 58;
+const LEGEND_HEIGHT = 62;
+const LINE_HEIGHT = 15; // of the source note
 const FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif";
 
-// A picture with its title above and its source below; `height` is that of what stands between.
-function page(width, height, title, subtitle, source) {
+// An image with a title above and a source note below; `height` is the height of the content between them.
+function frame(width, height, title, subtitle, source) {
   const colors = theme();
-  const lines = wrapped(source, Math.floor((width - 32) / 6.2));
-  const whole = HEAD + height + LINE * lines.length + 14;
+  const lines = wrapText(source, Math.floor((width - 32) / 6.2));
+  const total = HEADER_HEIGHT + height + LINE_HEIGHT * lines.length + 14;
   const text = (x, y, size, fill, content, weight = 400) =>
     s("text", { x, y, "font-size": size, "font-weight": weight, "font-family": FONT, fill }, content);
   return s(
     "svg",
-    { xmlns: "http://www.w3.org/2000/svg", width, height: whole, viewBox: `0 0 ${width} ${whole}` },
-    s("rect", { width, height: whole, fill: colors.surface }),
+    { xmlns: "http://www.w3.org/2000/svg", width, height: total, viewBox: `0 0 ${width} ${total}` },
+    s("rect", { width, height: total, fill: colors.surface }),
     text(16, 26, 18, colors.ink, title, 650),
     text(16, 46, 13, colors.muted, subtitle),
-    lines.map((line, i) => text(16, HEAD + height + LINE * (i + 1), 11, colors.muted, line)),
+    lines.map((line, i) => text(16, HEADER_HEIGHT + height + LINE_HEIGHT * (i + 1), 11, colors.muted, line)),
   );
 }
 
-function wrapped(text, most) {
+function wrapText(text, maxLength) {
   const lines = [""];
   for (const word of text.split(" ")) {
-    if (`${lines.at(-1)} ${word}`.length > most && lines.at(-1)) lines.push(word);
+    if (`${lines.at(-1)} ${word}`.length > maxLength && lines.at(-1)) lines.push(word);
     else lines[lines.length - 1] = `${lines.at(-1)} ${word}`.trim();
   }
   return lines;
 }
 
-export function mapPicture(map, release, words) {
+export function mapPicture(map, release, { title, source }) {
   const { width, height, view, scene, outlines } = map;
   const colors = theme();
-  const svg = page(width, height + LEGEND, words.title, weekSpan(release.weeks[scene.week]), words.source);
+  const svg = frame(width, height + LEGEND_HEIGHT, title, weekDates(release.weeks[scene.week]), source);
   svg.append(
     s(
       "defs",
       {},
       hatchDef("missing", colors, false),
       hatchDef("unreported", colors, true),
-      s("clipPath", { id: "frame" }, s("rect", { y: HEAD, width, height })),
+      s("clipPath", { id: "frame" }, s("rect", { y: HEADER_HEIGHT, width, height })),
     ),
   );
-  const place = (x, y) => [x * view.k + view.x, y * view.k + view.y + HEAD];
-  const inSight = (n) => {
+  const project = (x, y) => [x * view.k + view.x, y * view.k + view.y + HEADER_HEIGHT];
+  const isVisible = (n) => {
     const [x0, y0, x1, y1] = outlines.boxes.get(n);
-    const [[left, top], [right, bottom]] = [place(x0, y0), place(x1, y1)];
-    return right > 0 && left < width && bottom > HEAD && top < height + HEAD;
+    const [[left, top], [right, bottom]] = [project(x0, y0), project(x1, y1)];
+    return right > 0 && left < width && bottom > HEADER_HEIGHT && top < height + HEADER_HEIGHT;
   };
   const group = s("g", { "clip-path": "url(#frame)" });
-  for (const [key, numbers] of byFill(map, map.shown.filter(inSight))) {
+  for (const [key, numbers] of byFill(map, map.shown.filter(isVisible))) {
     const [fill, faded] = key.split(" ");
-    const d = numbers.map((n) => outlines.svgPath(n, place)).join("");
+    const d = numbers.map((n) => outlines.svgPath(n, project)).join("");
     group.append(
       s("path", {
         d,
@@ -74,28 +74,28 @@ export function mapPicture(map, release, words) {
   for (const level of borders) {
     const d = map
       .inLevel(level)
-      .filter((n) => outlines.has(n) && inSight(n))
-      .map((n) => outlines.svgPath(n, place))
+      .filter((n) => outlines.has(n) && isVisible(n))
+      .map((n) => outlines.svgPath(n, project))
       .join("");
     group.append(s("path", { d, fill: "none", stroke: colors.strong, "stroke-width": 0.7 }));
   }
-  for (const n of map.points) group.append(pointMark(map, n, place, colors));
+  for (const n of map.points) group.append(pointMark(map, n, project, colors));
   svg.append(
     group,
-    legendPicture(release, scene.trend, 16, height + HEAD + 8, Math.min(360, width - 32)),
-    ...nothings(release, height + HEAD + 46, colors),
+    colorScale(release, scene.trend, 16, height + HEADER_HEIGHT + 8, Math.min(360, width - 32)),
+    ...missingLegend(release, height + HEADER_HEIGHT + 46, colors),
   );
   return svg;
 }
 
-// The two kinds of nothing, beneath the scale.
-function nothings(release, y, colors) {
-  return release.nothings.map(([kind, words], i) =>
+// The hatches of missing values, below the colour scale.
+function missingLegend(release, y, colors) {
+  return release.missingKinds.map(([kind, label], i) =>
     s(
       "g",
       { transform: `translate(${16 + 150 * i},${y})` },
       s("rect", { width: 22, height: 12, fill: `url(#${kind})`, stroke: colors.hatch }),
-      s("text", { x: 28, y: 10, "font-size": 11, "font-family": FONT, fill: colors.muted }, words),
+      s("text", { x: 28, y: 10, "font-size": 11, "font-family": FONT, fill: colors.muted }, label),
     ),
   );
 }
@@ -103,23 +103,23 @@ function nothings(release, y, colors) {
 function fillOf(map, n, colors) {
   const value = map.scene.valueOf(n);
   if (n === map.scene.container && map.points.length) return colors.blank;
-  if (Number.isNaN(value)) return map.release.whys[n] ? "url(#unreported)" : "url(#missing)";
+  if (Number.isNaN(value)) return map.release.isExcluded(n) ? "url(#unreported)" : "url(#missing)";
   return colors.ramp[classOf(value, map.scene.trend, map.release.classes)];
 }
 
 function byFill(map, numbers) {
   const colors = theme();
-  const found = new Map();
+  const groups = new Map();
   for (const n of numbers) {
     const key = `${fillOf(map, n, colors)} ${map.inside.has(n) ? 0 : 1}`;
-    if (!found.has(key)) found.set(key, []);
-    found.get(key).push(n);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(n);
   }
-  return found;
+  return groups;
 }
 
-function pointMark(map, n, place, colors) {
-  const [cx, cy] = place(...map.release.points[n]);
+function pointMark(map, n, project, colors) {
+  const [cx, cy] = project(...map.release.points[n]);
   return s("circle", {
     cx: cx.toFixed(1),
     cy: cy.toFixed(1),
@@ -140,27 +140,27 @@ function hatchDef(id, colors, crossed) {
   );
 }
 
-// The scale, the same in the page and in pictures: equal steps from 0, the last one open, and the two kinds of nothing.
-export function legendPicture(release, trend, x, y, width) {
+// The colour scale of the page and of images: equal steps from 0, the last one open-ended.
+export function colorScale(release, trend, x, y, width) {
   const colors = theme();
   const size = width / release.classes;
   const group = s("g", { transform: `translate(${x},${y})` });
   const label = { fill: colors.muted, "font-size": 11, "font-family": FONT };
   colors.ramp.forEach((fill, i) => group.append(s("rect", { x: i * size, y: 0, width: size, height: 12, fill })));
   for (let i = 0; i < release.classes; i++) {
-    const end = i === release.classes - 1 ? "+" : "";
+    const suffix = i === release.classes - 1 ? "+" : "";
     group.append(
       s(
         "text",
         { ...label, x: i * size, y: 26, "text-anchor": i ? "middle" : "start" },
-        `${Number((i * trend.step).toPrecision(4))}${end}`,
+        `${Number((i * trend.step).toPrecision(4))}${suffix}`,
       ),
     );
   }
   return group;
 }
 
-// The two hatches of regions without a value, for the legend of the page.
+// The hatch of a kind of missing value, for the legend of the page.
 export function hatchSwatch(kind) {
   const id = `swatch-${kind}`;
   return s(
@@ -171,18 +171,18 @@ export function hatchSwatch(kind) {
   );
 }
 
-// charts: [{ title, svg, lines, behind, week }]
-export function seriesPicture(charts, words) {
+// charts: [{ title, svg, lines, context, week }]
+export function seriesPicture(charts, { title, subtitle, source }) {
   const [first] = charts;
   const width = Number(first.svg.getAttribute("width"));
-  const each = Number(first.svg.getAttribute("height")) + 26;
-  const keys = [...first.lines.map((line) => ({ ...line, width: 3 })), ...first.behind];
-  const svg = page(width, 20 * keys.length + each * charts.length + 12, words.title, words.subtitle, words.source);
+  const chartHeight = Number(first.svg.getAttribute("height")) + 26;
+  const legend = [...first.lines.map((line) => ({ ...line, width: 3 })), ...first.context];
+  const svg = frame(width, 20 * legend.length + chartHeight * charts.length + 12, title, subtitle, source);
   const { ink } = theme();
   const text = (x, y, content, size, weight = 400) =>
     s("text", { x, y, "font-size": size, "font-weight": weight, "font-family": FONT, fill: ink }, content);
-  keys.forEach((line, i) => {
-    const y = HEAD + 20 * i + 6;
+  legend.forEach((line, i) => {
+    const y = HEADER_HEIGHT + 20 * i + 6;
     svg.append(
       s("line", {
         x1: 16,
@@ -197,7 +197,7 @@ export function seriesPicture(charts, words) {
     );
   });
   charts.forEach((chart, i) => {
-    const top = HEAD + 20 * keys.length + i * each + 6;
+    const top = HEADER_HEIGHT + 20 * legend.length + i * chartHeight + 6;
     const cell = chart.lines[0].cells[chart.week];
     const copy = chart.svg.cloneNode(true);
     copy.setAttribute("y", top + 20);
@@ -207,7 +207,7 @@ export function seriesPicture(charts, words) {
         s(
           "text",
           { x: width - 12, y: top + 14, "text-anchor": "end", "font-size": 13, "font-family": FONT, fill: ink },
-          `${number(cell.value)} in the marked week`,
+          `${formatNumber(cell.value)} in the selected week`,
         ),
       );
   });

@@ -1,84 +1,83 @@
-// The search box: every region by name or code, the best matches first.
+// The search box: finds regions by name or code, best matches first.
 
 import { h } from "./dom.js";
-import { capital, folded } from "./format.js";
+import { capitalize, foldText } from "./format.js";
 
-const MOST = 10;
+const MAX_RESULTS = 10;
 
 export class Search {
   constructor(input, list, onPick) {
-    Object.assign(this, { input, list, onPick, found: [], active: -1 });
+    Object.assign(this, { input, list, onPick, results: [], active: -1 });
     input.addEventListener("focus", () =>
-      this.release?.finer().then(
-        () => this.look(),
+      this.release?.loadFinerRegions().then(
+        () => this.update(),
         () => {},
       ),
     );
-    input.addEventListener("input", () => this.look());
-    input.addEventListener("keydown", (event) => this.key(event));
+    input.addEventListener("input", () => this.update());
+    input.addEventListener("keydown", (event) => this.onKey(event));
     input.addEventListener("blur", () => setTimeout(() => this.close(), 150));
   }
 
-  use(release) {
+  setRelease(release) {
     this.release = release;
     this.keys = [];
     this.close();
   }
 
-  look() {
-    const wanted = folded(this.input.value.trim());
-    if (!this.release || !wanted || document.activeElement !== this.input) return this.close();
-    this.found = find(this.release, this.folds(), wanted);
-    this.active = this.found.length ? 0 : -1;
+  update() {
+    const query = foldText(this.input.value.trim());
+    if (!this.release || !query || document.activeElement !== this.input) return this.close();
+    this.results = findRegions(this.release, this.searchKeys(), query);
+    this.active = this.results.length ? 0 : -1;
     this.draw();
   }
 
-  // Names are folded once, when the list of regions has grown.
-  folds() {
+  // The folded code and name of every region; each region is folded once.
+  searchKeys() {
     const { names, codes } = this.release;
-    for (let n = this.keys.length; n < names.length; n++) this.keys.push([folded(codes[n]), folded(names[n])]);
+    for (let n = this.keys.length; n < names.length; n++) this.keys.push([foldText(codes[n]), foldText(names[n])]);
     return this.keys;
   }
 
   draw() {
     const { release } = this;
-    const items = this.found.map((n, i) =>
+    const level = (n) => capitalize(release.level(n).label);
+    const items = this.results.map((n, i) =>
       h(
         "li",
         {
           role: "option",
-          id: `found-${i}`,
+          id: `result-${i}`,
           "aria-selected": String(i === this.active),
-          onpointerdown: (event) => this.press(event, n),
+          onpointerdown: (event) => {
+            event.preventDefault();
+            this.pick(n);
+          },
         },
-        h("span", { class: "what" }, release.label(n)),
-        h("span", { class: "where" }, [capital(release.level(n).label), release.place(n)].filter(Boolean).join(" · ")),
+        h("span", { class: "name" }, release.label(n)),
+        h("span", { class: "location" }, [level(n), release.location(n)].filter(Boolean).join(" · ")),
       ),
     );
-    const nothing = h(
+    const noResult = h(
       "li",
-      { class: "nothing", role: "option", "aria-disabled": "true", "aria-selected": "false" },
-      release.complete ? "No region with this name or code" : "Loading more regions …",
+      { class: "no-result", role: "option", "aria-disabled": "true", "aria-selected": "false" },
+      release.hasAllRegions ? "No region with this name or code" : "Loading more regions …",
     );
-    this.list.replaceChildren(...(items.length ? items : [nothing]));
+    this.list.replaceChildren(...(items.length ? items : [noResult]));
     this.list.hidden = false;
     this.input.setAttribute("aria-expanded", "true");
-    if (this.active >= 0) this.input.setAttribute("aria-activedescendant", `found-${this.active}`);
+    if (this.active >= 0) this.input.setAttribute("aria-activedescendant", `result-${this.active}`);
     else this.input.removeAttribute("aria-activedescendant");
   }
 
-  press(event, n) {
-    event.preventDefault();
-    this.pick(n);
-  }
-
-  key(event) {
+  onKey(event) {
     const { key } = event;
-    const size = this.found.length;
+    const size = this.results.length;
     if ((key === "ArrowDown" || key === "ArrowUp") && size) {
       this.active = (this.active + (key === "ArrowDown" ? 1 : size - 1)) % size;
       this.draw();
-    } else if (key === "Enter" && this.active >= 0) this.pick(this.found[this.active]);
+    } else if (key === "Enter" && this.active >= 0) this.pick(this.results[this.active]);
     else if (key === "Escape") {
       this.input.value = "";
       this.close();
@@ -93,7 +92,7 @@ export class Search {
   }
 
   close() {
-    this.found = [];
+    this.results = [];
     this.active = -1;
     this.list.hidden = true;
     this.input.setAttribute("aria-expanded", "false");
@@ -101,41 +100,43 @@ export class Search {
   }
 }
 
-// The code itself first; then names that begin with what was typed, the whole name before longer ones and no level
-// crowding out the others; then names that hold all words, some of which may say where the region lies.
-function find(release, keys, wanted) {
-  const words = wanted.split(/\s+/);
+// Exact codes first; then codes and names that start with the query, exact names first, with no level crowding out the
+// others; then names that contain the words of the query, some of which may name the location.
+function findRegions(release, keys, query) {
+  const words = query.split(/\s+/);
   const ranked = [[], [], [], []];
   keys.forEach(([code, name], n) => {
-    const rank = rankOf(code, name, wanted) ?? (folded(release.ids[n]) === wanted ? 0 : null);
+    const rank = rankOf(code, name, query) ?? (foldText(release.ids[n]) === query ? 0 : null);
     if (rank !== null) ranked[rank].push(n);
-    else if (words.some((word) => name.includes(word)) && saysWhere(release, n, code, name, words)) ranked[3].push(n);
+    else if (matchesWords(release, n, code, name, words)) ranked[3].push(n);
   });
-  return [...ranked[0], ...shared(release, [...ranked[1], ...ranked[2]]), ...ranked[3]].slice(0, MOST);
+  return [...ranked[0], ...balanceLevels(release, [...ranked[1], ...ranked[2]]), ...ranked[3]].slice(0, MAX_RESULTS);
 }
 
-function rankOf(code, name, wanted) {
-  if (code === wanted) return 0;
-  if (name === wanted) return 1;
-  return code.startsWith(wanted) || name.startsWith(wanted) ? 2 : null;
+function rankOf(code, name, query) {
+  if (code === query) return 0;
+  if (name === query) return 1;
+  return code.startsWith(query) || name.startsWith(query) ? 2 : null;
 }
 
-function saysWhere(release, n, code, name, words) {
+// Whether a word is in the region's name and every other word is in its name, code or location.
+function matchesWords(release, n, code, name, words) {
+  if (!words.some((word) => name.includes(word))) return false;
   const rest = words.filter((word) => !name.includes(word) && word !== code);
   if (!rest.length) return true;
-  const where = folded(release.place(n));
-  return rest.every((word) => where.includes(word));
+  const location = foldText(release.location(n));
+  return rest.every((word) => location.includes(word));
 }
 
-// Coarser levels first, but at most half of the list from one level while others have something to show.
-function shared(release, found) {
-  const seen = new Map();
-  const early = [];
-  const late = [];
-  for (const n of found) {
+// Coarser levels first, but at most half of the results from one level while other levels have matches.
+function balanceLevels(release, regions) {
+  const counts = new Map();
+  const first = [];
+  const others = [];
+  for (const n of regions) {
     const level = release.level(n);
-    seen.set(level, (seen.get(level) ?? 0) + 1);
-    (seen.get(level) <= MOST / 2 ? early : late).push(n);
+    counts.set(level, (counts.get(level) ?? 0) + 1);
+    (counts.get(level) <= MAX_RESULTS / 2 ? first : others).push(n);
   }
-  return [...early.slice(0, MOST).sort((a, b) => release.level(a).start - release.level(b).start), ...late];
+  return [...first.slice(0, MAX_RESULTS).sort((a, b) => release.level(a).start - release.level(b).start), ...others];
 }

@@ -1,52 +1,54 @@
-// The charts over time: each trend of the selected region with its interval, gaps where there is no value, the parent
-// and the children behind it in grey, and the pinned regions beside it.
+// Draw the time series of a trend: the selected and the pinned regions with their intervals, gaps where a value is
+// missing, and the parent and the children of the selected region as context in grey.
 
 import { h, s } from "./dom.js";
-import { interval, number, shortDate, weekName } from "./format.js";
+import { formatInterval, formatNumber, shortDate, weekLabel } from "./format.js";
 import { theme } from "./theme.js";
 
 const LEFT = 40;
 const RIGHT = 12;
 const TOP = 8;
 const BOTTOM = 30;
-const NEAR = 6; // pixels
-const RUG = 5; // the strip under the axis that shows weeks without a value
+const HOVER_DISTANCE = 6; // pixels
+const STRIP = 5; // height of the strip under the axis that marks weeks without a value
 
-// chart: { title, weeks, week, lines: [{ label, cells, color, dash, why }], parent, children: [{ label, cells }] }
+// chart: { title, weeks, week, lines: [{ label, cells, color, dash, missing }], parent, children: [{ label, cells }] }
 export function drawChart(chart, width, height) {
   const [colors, scale] = [theme(), scales(chart, width, height)];
   const svg = s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" });
-  const now = s("line", { y1: TOP - 4, y2: height - BOTTOM, stroke: colors.ink, "stroke-width": 1 });
-  const glow = s("path", { stroke: colors.muted, "stroke-width": 1.8 });
-  const marker = s("g", {});
-  const lines = [...behind(chart, scale, colors), glow, ...ahead(chart, scale)];
-  svg.append(axes(chart, scale, colors, width, height), rug(chart, scale, colors, height), now);
-  svg.append(clipped(lines, width, height), marker);
-  const point = (week, child = null) => {
-    glow.setAttribute("d", child ? linePath(child.cells, scale) : "");
-    mark(marker, chart, scale, week, colors, height);
+  const weekLine = s("line", { y1: TOP - 4, y2: height - BOTTOM, stroke: colors.ink, "stroke-width": 1 });
+  const highlight = s("path", { stroke: colors.muted, "stroke-width": 1.8 });
+  const markers = s("g", {});
+  const lines = [...contextLines(chart, scale, colors), highlight, ...regionLines(chart, scale)];
+  svg.append(axes(chart, scale, colors, width, height), missingStrip(chart, scale, colors, height), weekLine);
+  svg.append(clipped(lines, width, height), markers);
+  const markWeek = (week, child = null) => {
+    highlight.setAttribute("d", child ? linePath(child.cells, scale) : "");
+    drawMarkers(markers, chart, scale, week, colors, height);
   };
   const setWeek = (week) => {
     chart.week = week;
-    now.setAttribute("x1", Math.round(scale.x(week)) + 0.5); // on the pixels, so that it stays thin
-    now.setAttribute("x2", Math.round(scale.x(week)) + 0.5);
+    weekLine.setAttribute("x1", Math.round(scale.x(week)) + 0.5); // aligned to pixels, so that the line stays thin
+    weekLine.setAttribute("x2", Math.round(scale.x(week)) + 0.5);
     svg.setAttribute("aria-label", summary(chart));
-    point(week);
+    markWeek(week);
   };
   setWeek(chart.week);
-  return { svg, setWeek, point, weekAt: scale.week, childAt: (week, y) => nearest(chart, scale, week, y) };
+  return { svg, setWeek, markWeek, weekAt: scale.week, childAt: (week, y) => nearestChild(chart, scale, week, y) };
 }
 
-// No line leaves the chart's own room.
+let clipCount = 0;
+
+// Clip lines to the plot area.
 function clipped(lines, width, height) {
-  const id = `clip-${++made}`;
-  const room = s("rect", { x: LEFT, y: 0, width: Math.max(0, width - LEFT - RIGHT), height: height - BOTTOM + 3 });
-  const look = { fill: "none", "stroke-linejoin": "round", "stroke-linecap": "round" };
-  return s("g", {}, s("clipPath", { id }, room), s("g", { ...look, "clip-path": `url(#${id})` }, lines));
+  const id = `clip-${++clipCount}`;
+  const area = s("rect", { x: LEFT, y: 0, width: Math.max(0, width - LEFT - RIGHT), height: height - BOTTOM + 3 });
+  const style = { fill: "none", "stroke-linejoin": "round", "stroke-linecap": "round" };
+  return s("g", {}, s("clipPath", { id }, area), s("g", { ...style, "clip-path": `url(#${id})` }, lines));
 }
 
-// The context: all children in one path, and the parent.
-function behind(chart, scale, colors) {
+// The context: all children as one path, and the parent.
+function contextLines(chart, scale, colors) {
   const children = s("path", {
     d: chart.children.map(({ cells }) => linePath(cells, scale)).join(""),
     stroke: colors.faint,
@@ -54,86 +56,86 @@ function behind(chart, scale, colors) {
     "stroke-opacity": chart.children.length > 60 ? 0.45 : 0.75,
   });
   if (!chart.parent) return [children];
-  const look = { stroke: colors.parent, "stroke-width": 1.4, "stroke-dasharray": "5 3" };
-  return [children, s("path", { d: linePath(chart.parent, scale), ...look })];
+  const style = { stroke: colors.parent, "stroke-width": 1.4, "stroke-dasharray": "5 3" };
+  return [children, s("path", { d: linePath(chart.parent, scale), ...style })];
 }
 
-// The selected and the pinned regions: bands first, the selected line on top.
-function ahead(chart, scale) {
+// The selected and the pinned regions: bands below lines, the selected region on top.
+function regionLines(chart, scale) {
   const band = (line) => s("path", { d: bandPath(line.cells, scale), fill: line.color, "fill-opacity": 0.18 });
   return [...chart.lines.map(band), ...chart.lines.toReversed().flatMap((line) => strokes(line, scale))];
 }
 
-// The child whose line passes closest to a point, if it is close.
-function nearest(chart, scale, week, y) {
-  let [best, least] = [null, NEAR];
+// The child whose line is nearest to a point, or null if none is near.
+function nearestChild(chart, scale, week, y) {
+  let [nearest, least] = [null, HOVER_DISTANCE];
   for (const child of chart.children) {
-    const far = child.cells[week] ? Math.abs(scale.y(child.cells[week].value) - y) : Infinity;
-    if (far < least) [best, least] = [child, far];
+    const distance = child.cells[week] ? Math.abs(scale.y(child.cells[week].value) - y) : Infinity;
+    if (distance < least) [nearest, least] = [child, distance];
   }
-  return best;
+  return nearest;
 }
-
-let made = 0;
 
 function scales(chart, width, height) {
   const last = Math.max(1, chart.weeks.length - 1);
-  const room = width - LEFT - RIGHT - 12;
+  const plotWidth = width - LEFT - RIGHT - 12;
   const own = chart.lines.flatMap((line) => line.cells.map((cell) => (cell ? (cell.high ?? cell.value) : 0)));
-  const above = (chart.parent ?? []).map((cell) => cell?.value ?? 0);
-  const below = chart.children.flatMap(({ cells }) => cells.filter(Boolean).map((cell) => cell.value));
-  below.sort((a, b) => a - b);
-  const most95 = below[Math.floor(below.length * 0.95)] ?? 0; // a few extreme children do not press the rest flat
+  const parent = (chart.parent ?? []).map((cell) => cell?.value ?? 0);
+  const children = chart.children.flatMap(({ cells }) => cells.filter(Boolean).map((cell) => cell.value));
+  children.sort((a, b) => a - b);
+  const most95 = children[Math.floor(children.length * 0.95)] ?? 0; // a few extreme children must not flatten the rest
   const empty =
-    !below.length &&
+    !children.length &&
     [...chart.lines.map((line) => line.cells), chart.parent ?? []].every((cells) => !cells.some(Boolean));
-  const top = Math.max(...own, ...above, most95) || 1;
+  const top = Math.max(...own, ...parent, most95) || 1;
   const step = niceStep(top / 3);
-  const most = Math.max(step, Math.ceil((top * 1.02) / step) * step);
+  const axisTop = Math.max(step, Math.ceil((top * 1.02) / step) * step);
   return {
     empty,
     step,
-    most,
-    x: (week) => LEFT + 6 + (room * week) / last,
-    y: (value) => height - BOTTOM - ((height - BOTTOM - TOP) * value) / most,
-    week: (x) => Math.min(chart.weeks.length - 1, Math.max(0, Math.round(((x - LEFT - 6) / room) * last))),
-    gap: room / last,
+    axisTop,
+    x: (week) => LEFT + 6 + (plotWidth * week) / last,
+    y: (value) => height - BOTTOM - ((height - BOTTOM - TOP) * value) / axisTop,
+    week: (x) => Math.min(chart.weeks.length - 1, Math.max(0, Math.round(((x - LEFT - 6) / plotWidth) * last))),
+    weekWidth: plotWidth / last,
   };
 }
 
-export function niceStep(least) {
+// The smallest round number that is not below `least`.
+function niceStep(least) {
   const power = 10 ** Math.floor(Math.log10(least));
   return [1, 2, 2.5, 5, 10].map((step) => step * power).find((step) => step >= least * 0.999);
 }
 
-// The runs of weeks that have values: no line is drawn through a week without one.
+// Runs of consecutive weeks with values: no line is drawn through a week without a value.
 function runs(cells) {
-  const found = [];
+  const result = [];
   cells.forEach((cell, week) => {
     if (!cell) return;
-    if (week && cells[week - 1]) found.at(-1).push(week);
-    else found.push([week]);
+    if (week && cells[week - 1]) result.at(-1).push(week);
+    else result.push([week]);
   });
-  return found;
+  return result;
 }
 
-const at = (scale, week, value) => `${scale.x(week).toFixed(1)},${scale.y(value).toFixed(1)}`;
+const pointAt = (scale, week, value) => `${scale.x(week).toFixed(1)},${scale.y(value).toFixed(1)}`;
 
 function linePath(cells, scale) {
   return runs(cells)
-    .map(
-      (run) => `M${run.map((week) => at(scale, week, cells[week].value)).join("L")}${run.length === 1 ? "h0.01" : ""}`,
-    )
+    .map((run) => {
+      const points = run.map((week) => pointAt(scale, week, cells[week].value));
+      return `M${points.join("L")}${run.length === 1 ? "h0.01" : ""}`;
+    })
     .join("");
 }
 
 function bandPath(cells, scale) {
   return runs(cells.map((cell) => (cell && cell.low !== null && cell.high !== null ? cell : null)))
     .map((run) => {
-      const alone = run.length === 1;
-      const up = run.map((week) => at(scale, week, cells[week].high));
-      const down = run.toReversed().map((week) => at(scale, week, cells[week].low));
-      return alone ? whisker(scale, run[0], cells[run[0]]) : `M${[...up, ...down].join("L")}Z`;
+      if (run.length === 1) return whisker(scale, run[0], cells[run[0]]);
+      const upper = run.map((week) => pointAt(scale, week, cells[week].high));
+      const lower = run.toReversed().map((week) => pointAt(scale, week, cells[week].low));
+      return `M${[...upper, ...lower].join("L")}Z`;
     })
     .join("");
 }
@@ -150,8 +152,8 @@ function strokes(line, scale) {
     "stroke-width": 2,
     "stroke-dasharray": line.dash,
   });
-  const alone = runs(line.cells).filter((run) => run.length === 1);
-  const dots = alone.map(([week]) =>
+  const single = runs(line.cells).filter((run) => run.length === 1);
+  const dots = single.map(([week]) =>
     s("circle", { cx: scale.x(week), cy: scale.y(line.cells[week].value), r: 2.2, fill: line.color }),
   );
   return [path, ...dots];
@@ -164,10 +166,10 @@ function axes(chart, scale, colors, width, height) {
     const middle = { x: (LEFT + width - RIGHT) / 2, y: (TOP + height - BOTTOM) / 2, "text-anchor": "middle" };
     group.append(s("text", { ...text, "font-size": 13, ...middle }, "no values"));
   }
-  for (let value = 0; value <= (scale.empty ? 0 : scale.most * 1.0001); value += scale.step) {
+  for (let value = 0; value <= (scale.empty ? 0 : scale.axisTop * 1.0001); value += scale.step) {
     const y = scale.y(value);
     group.append(s("line", { x1: LEFT, x2: width - RIGHT, y1: y, y2: y, stroke: value ? colors.grid : colors.faint }));
-    group.append(s("text", { ...text, x: LEFT - 6, y: y + 3.5, "text-anchor": "end" }, short(value)));
+    group.append(s("text", { ...text, x: LEFT - 6, y: y + 3.5, "text-anchor": "end" }, axisLabel(value)));
   }
   for (const { week, label } of dateTicks(chart.weeks, width)) {
     group.append(s("text", { ...text, x: scale.x(week), y: height - 6, "text-anchor": "middle" }, label));
@@ -175,8 +177,8 @@ function axes(chart, scale, colors, width, height) {
       s("line", {
         x1: scale.x(week),
         x2: scale.x(week),
-        y1: height - BOTTOM + RUG + 5,
-        y2: height - BOTTOM + RUG + 9,
+        y1: height - BOTTOM + STRIP + 5,
+        y2: height - BOTTOM + STRIP + 9,
         stroke: colors.faint,
       }),
     );
@@ -184,21 +186,21 @@ function axes(chart, scale, colors, width, height) {
   return group;
 }
 
-const short = (value) => String(Number(value.toPrecision(3)));
+const axisLabel = (value) => String(Number(value.toPrecision(3)));
 
-// A label where a month begins, as many as there is room for; Januaries, and the first one, name the year. Where there
-// are few weeks, some of them are labelled by their day.
+// Labels at the start of months, as many as fit; January and the first label show the year. With few weeks, the labels
+// are days.
 function dateTicks(weeks, width) {
-  const room = Math.max(2, Math.floor(width / 70));
+  const maxLabels = Math.max(2, Math.floor(width / 70));
   if (weeks.length <= 2 * FEW_WEEKS) {
-    const every = Math.ceil(weeks.length / Math.min(room, FEW_WEEKS));
+    const every = Math.ceil(weeks.length / Math.min(maxLabels, FEW_WEEKS));
     return weeks
       .map((iso, week) => ({ week, label: dayMonth.format(utc(iso)) }))
       .filter(({ week }) => week % every === 0);
   }
   const starts = weeks.flatMap((iso, week) => (week && iso.slice(0, 7) !== weeks[week - 1].slice(0, 7) ? [week] : []));
   const months = (week) => utc(weeks[week]).getUTCFullYear() * 12 + utc(weeks[week]).getUTCMonth();
-  const every = [1, 2, 3, 6, 12, 24, 48].find((n) => starts.length / n <= room) ?? 48;
+  const every = [1, 2, 3, 6, 12, 24, 48].find((n) => starts.length / n <= maxLabels) ?? 48;
   const ticks = starts.filter((week) => months(week) % every === 0);
   return ticks.map((week, i) => {
     const date = utc(weeks[week]);
@@ -216,10 +218,10 @@ const [month, monthYear, dayMonth] = [
   format({ day: "numeric", month: "short" }),
 ];
 
-// Weeks without a value of the selected region: a hatched strip, so that a gap is not taken for a low value.
-function rug(chart, scale, colors, height) {
+// A hatched strip under the weeks without a value of the selected region, so that a gap is not taken for a low value.
+function missingStrip(chart, scale, colors, height) {
   const group = s("g", { stroke: colors.muted, "stroke-width": 1, "stroke-opacity": 0.75 });
-  const size = Math.max(2, scale.gap);
+  const size = Math.max(2, scale.weekWidth);
   chart.lines[0].cells.forEach((cell, week) => {
     if (cell) return;
     const x = scale.x(week);
@@ -229,13 +231,13 @@ function rug(chart, scale, colors, height) {
       Math.max(scale.x(0) - 4, x - size / 2),
       Math.min(scale.x(chart.weeks.length - 1) + 4, x + size / 2),
     ];
-    for (let i = from; i < to; i += 4) d.push(`M${i.toFixed(1)},${y + RUG}l${RUG - 1},${-RUG}`);
+    for (let i = from; i < to; i += 4) d.push(`M${i.toFixed(1)},${y + STRIP}l${STRIP - 1},${-STRIP}`);
     group.append(s("path", { d: d.join(""), fill: "none" }));
   });
   return group;
 }
 
-function mark(group, chart, scale, week, colors, height) {
+function drawMarkers(group, chart, scale, week, colors, height) {
   group.replaceChildren();
   const x = scale.x(week);
   if (week !== chart.week)
@@ -259,18 +261,20 @@ function mark(group, chart, scale, week, colors, height) {
 }
 
 function summary({ title, weeks, week, lines }) {
-  const parts = lines.map(({ label, cells, why }) => {
-    const given = cells.filter(Boolean);
-    if (!given.length) return `${label}: ${why} in any week.`;
-    const top = given.reduce((a, b) => (b.value > a.value ? b : a));
-    const here = cells[week] ? `${number(cells[week].value)} in the chosen week` : `${why} in the chosen week`;
-    const gaps = cells.length - given.length;
-    return `${label}: ${here}; highest ${number(top.value)} in the week of ${shortDate(weeks[cells.indexOf(top)])}; ${gaps ? `${gaps} of ${cells.length} weeks without a value` : "a value in every week"}.`;
+  const parts = lines.map(({ label, cells, missing }) => {
+    const present = cells.filter(Boolean);
+    if (!present.length) return `${label}: ${missing} in any week.`;
+    const top = present.reduce((a, b) => (b.value > a.value ? b : a));
+    const current = `${cells[week] ? formatNumber(cells[week].value) : missing} in the selected week`;
+    const highest = `highest ${formatNumber(top.value)} in the week of ${shortDate(weeks[cells.indexOf(top)])}`;
+    const gaps = cells.length - present.length;
+    const gapText = gaps ? `${gaps} of ${cells.length} weeks without a value` : "a value in every week";
+    return `${label}: ${current}; ${highest}; ${gapText}.`;
   });
   return `${title}, ${shortDate(weeks[0])} to ${shortDate(weeks.at(-1))}. ${parts.join(" ")}`;
 }
 
-// The values of one week beside a chart's title.
+// The values of one week, shown beside the title of a chart.
 export function readout(chart, week) {
   return chart.lines.map((line, i) => {
     const cell = line.cells[week];
@@ -290,10 +294,10 @@ export function readout(chart, week) {
             }),
           )
         : null;
-    const value = cell ? h("strong", {}, number(cell.value)) : h("span", { class: "none" }, line.why);
-    const range = cell && cell.low !== null ? h("span", { class: "range" }, interval(cell)) : null;
-    const name = chart.lines.length > 1 ? h("span", { class: "who" }, line.label) : null;
-    return h("span", { class: i ? "read" : "read first" }, swatch, name, value, range);
+    const value = cell ? h("strong", {}, formatNumber(cell.value)) : h("span", { class: "missing" }, line.missing);
+    const range = cell && cell.low !== null ? h("span", { class: "range" }, formatInterval(cell)) : null;
+    const name = chart.lines.length > 1 ? h("span", { class: "name" }, line.label) : null;
+    return h("span", { class: i ? "reading" : "reading first" }, swatch, name, value, range);
   });
 }
 
@@ -308,12 +312,12 @@ export function seriesTable(charts) {
       const cell = line.cells[week];
       return h(
         "td",
-        { class: cell ? "number" : "none" },
-        cell ? number(cell.value) : line.why,
-        cell && cell.low !== null ? h("span", { class: "range" }, ` ${interval(cell)}`) : null,
+        { class: cell ? "number" : "missing" },
+        cell ? formatNumber(cell.value) : line.missing,
+        cell && cell.low !== null ? h("span", { class: "range" }, ` ${formatInterval(cell)}`) : null,
       );
     });
-    return h("tr", {}, h("th", { scope: "row" }, weekName(iso).replace("Week of ", "")), cells);
+    return h("tr", {}, h("th", { scope: "row" }, weekLabel(iso).replace("Week of ", "")), cells);
   });
   return h(
     "table",

@@ -1,13 +1,15 @@
-// The table of regions: every value of the week with its interval, sortable; it holds what the map shows.
+// The table of regions: the same values as the map, with intervals, sortable by any column.
 
 import { h, s } from "./dom.js";
-import { capital, count, interval, number } from "./format.js";
+import { capitalize, formatCount, formatInterval, formatNumber } from "./format.js";
 import { colorOf, theme } from "./theme.js";
 
 const FIRST_ROWS = 15;
-const BAR = 150;
+const BAR_WIDTH = 150;
 
-// view: { release, rows: [numbers], cellOf(n, trend), trend, pins, onOpen, onPin, whole, onWhole }
+const missing = (text) => h("span", { class: "missing" }, text);
+
+// view: { release, rows, cellOf(n, trend), trend, pins, selected, showAllRows, onOpen(n), onPin(n), onShowAll() }
 export class RegionTable {
   constructor(element) {
     this.element = element;
@@ -20,7 +22,7 @@ export class RegionTable {
     this.view = view;
     const { release } = view;
     const sorted = this.sorted();
-    const shown = sorted.filter((n, i) => view.whole || i < FIRST_ROWS || n === view.selected);
+    const shown = sorted.filter((n, i) => view.showAllRows || i < FIRST_ROWS || n === view.selected);
     const codes = view.rows.some((n) => release.codes[n] !== release.names[n] && !release.level(n).codes);
     const top = release.trends[view.trend].step * release.classes;
     const table = h(
@@ -32,10 +34,10 @@ export class RegionTable {
         h(
           "tr",
           {},
-          this.head("name", capital(release.level(view.rows[0]).label)),
+          this.head("name", capitalize(release.level(view.rows[0]).label)),
           codes && this.head("code", "Code", "narrow"),
           this.trendHeads(),
-          h("th", { scope: "col", class: "pin-cell" }, h("span", { class: "unseen" }, "Compare")),
+          h("th", { scope: "col", class: "pin-cell" }, h("span", { class: "visually-hidden" }, "Compare")),
         ),
       ),
       h(
@@ -44,27 +46,26 @@ export class RegionTable {
         shown.map((n) => this.row(n, codes, top)),
       ),
     );
-    const more =
-      shown.length < sorted.length &&
-      h("button", { type: "button", class: "more", onclick: () => view.onWhole() }, `Show all ${count(sorted.length)}`);
+    const label = `Show all ${formatCount(sorted.length)}`;
+    const showAll = h("button", { type: "button", class: "show-all", onclick: () => view.onShowAll() }, label);
     const focus = document.activeElement?.closest?.("[data-key]")?.dataset.key;
-    this.element.replaceChildren(table, ...(more ? [more] : []));
+    this.element.replaceChildren(table, ...(shown.length < sorted.length ? [showAll] : []));
     if (focus) this.element.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
   }
 
   sorted() {
     const { release, rows, cellOf, trend } = this.view;
     const { key, down } = this.sort;
-    const order = new Intl.Collator("en", { numeric: true });
+    const collator = new Intl.Collator("en", { numeric: true });
     const text = { name: (n) => release.label(n), code: (n) => release.codes[n] }[key];
-    if (text) return rows.toSorted((a, b) => order.compare(text(a), text(b)) * (down ? -1 : 1));
+    if (text) return rows.toSorted((a, b) => collator.compare(text(a), text(b)) * (down ? -1 : 1));
     const which = key === "value" ? trend : Number(key);
     const value = new Map(rows.map((n) => [n, cellOf(n, which)?.value]));
-    // Missing stays last, whichever way: it is neither the least nor the most.
+    // Missing values stay last in both directions: they are neither the lowest nor the highest.
     return rows.toSorted((a, b) => {
       const [va, vb] = [value.get(a), value.get(b)];
       if (va === undefined || vb === undefined)
-        return (va === undefined) - (vb === undefined) || order.compare(release.label(a), release.label(b));
+        return (va === undefined) - (vb === undefined) || collator.compare(release.label(a), release.label(b));
       return (va - vb) * (down ? -1 : 1);
     });
   }
@@ -78,19 +79,19 @@ export class RegionTable {
     );
   }
 
-  head(key, label, kind = "") {
+  head(key, label, className = "") {
     const active = this.sort.key === key;
     const arrow = active ? (this.sort.down ? "▼" : "▲") : "";
-    const press = () => {
+    const sort = () => {
       this.sort = { key, down: active ? !this.sort.down : key !== "name" && key !== "code" };
       this.show(this.view);
     };
     return h(
       "th",
-      { scope: "col", class: kind, "aria-sort": active ? (this.sort.down ? "descending" : "ascending") : null },
+      { scope: "col", class: className, "aria-sort": active ? (this.sort.down ? "descending" : "ascending") : null },
       h(
         "button",
-        { type: "button", class: "sort", "data-key": `sort ${key}`, onclick: press },
+        { type: "button", class: "sort", "data-key": `sort ${key}`, onclick: sort },
         label,
         h("span", { class: "arrow", "aria-hidden": "true" }, arrow),
       ),
@@ -107,13 +108,13 @@ export class RegionTable {
     const pinned = pins.includes(release.ids[n]);
     const values = release.trends.flatMap((_, i) =>
       i === trend
-        ? this.ownCells(n, cellOf(n, i), top)
-        : [h("td", { class: "number other" }, this.words(n, cellOf(n, i), true))],
+        ? this.intervalCells(n, cellOf(n, i), top)
+        : [h("td", { class: "number other" }, this.valueText(n, cellOf(n, i)))],
     );
-    const here = n === this.view.selected;
+    const selected = n === this.view.selected;
     return h(
       "tr",
-      { class: here ? "here" : null, "aria-current": here ? "true" : null },
+      { class: selected ? "selected" : null, "aria-current": selected ? "true" : null },
       h("th", { scope: "row" }, name),
       codes && h("td", { class: "narrow" }, release.codes[n]),
       values,
@@ -137,34 +138,36 @@ export class RegionTable {
     );
   }
 
-  words(n, cell, brief) {
-    if (cell) return number(cell.value);
-    const { kind, text } = this.view.release.why(n);
-    return h("span", { class: "none" }, brief ? (kind === "unreported" ? "not reported" : "no value") : text);
+  valueText(n, cell) {
+    return cell ? formatNumber(cell.value) : missing(this.view.release.whyMissing(n).short);
   }
 
-  ownCells(n, cell, top) {
-    if (!cell) return [h("td", { class: "none-cell wide", colspan: 2 }, this.words(n, cell, false))];
-    const range = cell.low === null ? "" : interval(cell);
+  // The selected trend has its interval beside the value.
+  intervalCells(n, cell, top) {
+    if (!cell) {
+      const { text } = this.view.release.whyMissing(n);
+      return [h("td", { class: "missing-cell wide", colspan: 2 }, missing(text))];
+    }
+    const range = cell.low === null ? "" : formatInterval(cell);
     return [
       h(
         "td",
         { class: "number wide" },
-        h("div", { class: "bar" }, this.bar(cell, top), h("strong", {}, number(cell.value))),
+        h("div", { class: "bar" }, this.bar(cell, top), h("strong", {}, formatNumber(cell.value))),
       ),
       h("td", { class: "number range" }, range),
     ];
   }
 
-  // A dot on the map's scale with the reach of its interval.
+  // The value as a dot on the map's colour scale, with its interval as a line.
   bar(cell, top) {
     const colors = theme();
     const { release, trend } = this.view;
-    const x = (value) => 5 + (Math.min(value, top) / top) * (BAR - 10);
+    const x = (value) => 5 + (Math.min(value, top) / top) * (BAR_WIDTH - 10);
     return s(
       "svg",
-      { width: BAR, height: 14, viewBox: `0 0 ${BAR} 14`, "aria-hidden": "true" },
-      s("line", { x1: 5, x2: BAR - 5, y1: 7, y2: 7, stroke: colors.grid, "stroke-width": 1 }),
+      { width: BAR_WIDTH, height: 14, viewBox: `0 0 ${BAR_WIDTH} 14`, "aria-hidden": "true" },
+      s("line", { x1: 5, x2: BAR_WIDTH - 5, y1: 7, y2: 7, stroke: colors.grid, "stroke-width": 1 }),
       cell.low !== null &&
         s("line", {
           x1: x(cell.low),

@@ -1,5 +1,5 @@
-// Colours of the pictures. The sequence runs from pale to deep, or from deep to pale in the dark; both can be told
-// apart without red or green. A region without a value is hatched, never coloured.
+// Colours of the map and charts. The ramp runs from pale to dark, in dark mode from dark to pale; neither relies on the
+// difference between red and green. A region without a value is hatched, never coloured.
 
 const LIGHT = {
   ramp: ["#f7f6cf", "#d9efb6", "#a6dbb8", "#6cc5bd", "#3aa9bf", "#2384b6", "#2460a3", "#253a8b", "#131d58"],
@@ -33,18 +33,18 @@ const DARK = {
   outline: "#ffffff",
 };
 
-const system = matchMedia("(prefers-color-scheme: dark)");
+const systemDark = matchMedia("(prefers-color-scheme: dark)");
 
-export function isDark() {
-  const chosen = document.documentElement.dataset.theme;
-  return chosen ? chosen === "dark" : system.matches;
+function isDark() {
+  const selected = document.documentElement.dataset.theme;
+  return selected ? selected === "dark" : systemDark.matches;
 }
 
 export const theme = () => (isDark() ? DARK : LIGHT);
 
-export function onThemeChange(tell) {
-  system.addEventListener("change", tell);
-  document.addEventListener("themechange", tell);
+export function onThemeChange(listener) {
+  systemDark.addEventListener("change", listener);
+  document.addEventListener("themechange", listener);
 }
 
 export function toggleTheme() {
@@ -52,7 +52,7 @@ export function toggleTheme() {
   document.dispatchEvent(new Event("themechange"));
 }
 
-// The class of a value on a trend's scale, which is the same for all weeks; the last class is open.
+// The colour class of a value. A trend's classes are the same in all weeks; the last one is open-ended.
 export const classOf = (value, trend, classes) => Math.min(classes - 1, Math.max(0, Math.floor(value / trend.step)));
 
 export const colorOf = (value, trend, classes) => theme().ramp[classOf(value, trend, classes)];

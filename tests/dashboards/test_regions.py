@@ -1,0 +1,54 @@
+"""The regions of a dashboard come from a known geography, or from the rows of the dataset."""
+
+from pathlib import Path
+
+import pytest
+
+from search_insights.dashboards.site import dashboard
+from search_insights.errors import InputError
+from search_insights.spec.geography import load_geography
+from tests.support.dashboards import QAZARIA, data_folder, read_json
+from tests.support.logs import Run
+from tests.support.other_country import other_geography, other_spec_file
+
+# A commune that has no value in any week, and is known only from the rows of its parishes.
+MADE_UP = 'region/Qazaria/North, "Upper" Province/नमस्ते नगर/a\\b'
+
+
+def test_without_a_geography_the_regions_come_from_the_rows(other_site: Path) -> None:
+    """Levels, names and parents of an unknown country come from the columns of the dataset."""
+    data = data_folder(other_site, QAZARIA)
+    index, columns = read_json(data / "index.json.gz"), read_json(data / "regions.json.gz")
+    assert [level["label"] for level in index["levels"]] == ["nation", "province", "canton", "commune", "parish"]
+    assert (index["hasMap"], index["tells"]) == (False, False)
+    parents = {i: columns["id"][p] if p >= 0 else None for i, p in zip(columns["id"], columns["parent"], strict=True)}
+    geography = load_geography(other_geography(other_site.parent))
+    true = {place: region.parent for place, region in geography.by_place_id.items() if place in parents}
+    assert parents == true | {"qz/s/p03": MADE_UP, "qz/s/p04": MADE_UP, MADE_UP: "qz/c/011"}
+    names = dict(zip(columns["id"], columns["name"], strict=True))
+    assert names["qz/p/02"] == "<b>Midland</b>"
+    assert names[MADE_UP] == "a\\b"
+
+
+def test_a_given_geography_and_spec_add_the_regions_without_any_value(
+    other_data: Path, tmp_path: Path, run: Run
+) -> None:
+    """With them the page knows every region, and why a region is not reported."""
+    options = ("--geography", other_geography(tmp_path), "--spec", other_spec_file(tmp_path))
+    code, _, err = run("dashboard", other_data, "--out", tmp_path / "site", *options)
+    assert (code, err) == (0, "")
+    data = data_folder(tmp_path / "site", QAZARIA)
+    index, columns = read_json(data / "index.json.gz"), read_json(data / "regions.json.gz")
+    why = {i: index["reasons"][w - 1] for i, w in zip(columns["id"], columns["why"], strict=True) if w}
+    assert why["qz/s/p07"] == "its land area is under 0.5 km²"
+    assert "10,000 people" in why["qz/s/p05"]
+    assert "qz/m/0112" in columns["id"]
+    assert "qz/m/0112" not in why
+
+
+def test_a_geography_that_does_not_fit_is_refused(other_data: Path, tmp_path: Path) -> None:
+    """A geography that lacks a region of the dataset is not the one it was made with."""
+    rows = other_geography(tmp_path).read_text(encoding="utf-8").splitlines()
+    (tmp_path / "part.csv").write_text("\n".join(row for row in rows if "/s/" not in row), encoding="utf-8")
+    with pytest.raises(InputError, match="has no region 'qz/s/031'"):
+        dashboard([other_data], tmp_path / "site", geographies=[load_geography(tmp_path / "part.csv")])
