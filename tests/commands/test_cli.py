@@ -64,13 +64,14 @@ def test_an_unknown_command_like_no_other_lists_them_all(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["regions", "x", "--nonsense"], "unrecognized arguments: --nonsense"),
+        (["regions", "x", "--nonsense"], "no option --nonsense"),
         (["regions"], "the following arguments are required: TEXT"),
         (["regions", "x", "--spec"], "argument --spec: expected one argument"),
-        (["regions", "x", "y"], "unrecognized arguments: y"),
-        (["regions", "x", "--js"], "unrecognized arguments: --js"),
-        (["--nonsense", "regions", "x"], "unrecognized arguments: --nonsense"),
-        (["--debug-not"], "arguments are required: COMMAND"),
+        (["regions", "x", "y"], "unexpected argument 'y'"),
+        (["regions", "x", "--js"], "no option --js (did you mean --json?)"),
+        (["--nonsense", "regions", "x"], "no option --nonsense"),
+        (["--debug-not"], "no option --debug-not (did you mean --debug?)"),
+        (["--debug"], "arguments are required: COMMAND"),
     ],
 )
 def test_a_wrong_option_is_one_line_and_exit_code_2(run: Run, arguments: list[str], words: str) -> None:

@@ -7,7 +7,7 @@ import duckdb
 import numpy as np
 
 from search_insights.dashboards.data_files import BLOCK_WEEKS
-from search_insights.dashboards.published import MISSING
+from search_insights.dashboards.values import MISSING
 from search_insights.spec.coverage import Coverage
 from tests.support.dashboards import QAZARIA, US, data_folder, read_json, read_numbers, region_ids
 

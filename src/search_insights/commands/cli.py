@@ -21,7 +21,7 @@ from search_insights.commands.console import note
 from search_insights.commands.options import with_options
 from search_insights.errors import SearchInsightsError, UsageError
 
-# In the order of the data's way. Each name is a module of `commands` with HELP, EXAMPLE, add_arguments and run.
+# In the order in which data flows. Each name is a module of `commands` with HELP, EXAMPLE, add_arguments and run.
 COMMANDS = (
     "demo",
     "simulate",
@@ -73,7 +73,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    gc.set_threshold(100_000, 50, 50)  # a country's regions are many objects and no garbage; looking for some costs
+    gc.set_threshold(100_000, 50, 50)  # a country's regions are many objects and no garbage: do not look for it often
     if argv is None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, _end)
@@ -91,11 +91,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 128 + (_signals or [signal.SIGINT])[0]
         if "--debug" in arguments:
             traceback.print_exc()
-        return _tell(error)
+        return _report(error)
 
 
-def _tell(error: Exception) -> int:
-    """Say in one line what went wrong; gives the exit code."""
+def _report(error: Exception) -> int:
+    """Say in one line what went wrong; return the exit code."""
     if isinstance(error, SearchInsightsError):
         note(f"search-insights: {' '.join(with_options(str(error)).split())}")
         return error.exit_code
@@ -137,6 +137,12 @@ def _refuse_unknown_command(word: str) -> None:
     close = difflib.get_close_matches(word, COMMANDS, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"the commands are {', '.join(COMMANDS)}"
     raise UsageError(f"no command {word!r}; {hint}")
+
+
+def command_parsers() -> dict[str, argparse.ArgumentParser]:
+    """Return the parser of each command, by name."""
+    (commands,) = (action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction))
+    return dict(commands.choices)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,4 +1,4 @@
-"""The whole way on a simulated United States, on this machine: log, store, dataset, dashboard, how accurate it is."""
+"""Run everything end to end on a simulated United States: log, store, dataset, dashboard, and how accurate it is."""
 
 import argparse
 import os
@@ -13,7 +13,7 @@ from search_insights.commands.console import Steps, out, table
 if TYPE_CHECKING:
     from search_insights.commands.demonstration import Demo
 
-HELP = "the whole way on a simulated log, on this machine"
+HELP = "run everything end to end on a simulated log"
 EXAMPLE = "search-insights demo"
 
 

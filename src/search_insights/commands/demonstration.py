@@ -1,4 +1,4 @@
-"""The demonstration: the whole way on a simulated United States, from January to May 2021."""
+"""What `demo` does: everything end to end on a simulated United States, from January to May 2021."""
 
 import time
 from collections.abc import Callable

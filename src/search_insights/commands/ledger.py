@@ -9,6 +9,8 @@ from search_insights.commands.console import out, out_json, table
 from search_insights.commands.options import add_json
 
 if TYPE_CHECKING:
+    from search_insights.spec.coverage import Coverage
+    from search_insights.store.ledger import LedgerEntry
     from search_insights.store.store import Store
 
 HELP = "show what was spent on which week"
@@ -38,6 +40,16 @@ def run(args: argparse.Namespace) -> int:
         answer = {"spec": spec.name, "weeks": weeks, "not_promised": {"user_active_on_all_days": summary}}
         out_json(answer | ({"verified": not wrong, "problems": wrong} if args.verify else {}))
         return int(bool(wrong))
+    _print(store.coverage, entries)
+    delta = f"{spec.promise.delta:g}"
+    out(f"\nNot promised: a user active on all {days} days has epsilon {all_days:.2f} at delta {delta}.")
+    if args.verify:
+        _show_verification(len(entries), wrong)
+    return int(bool(wrong))
+
+
+def _print(coverage: "Coverage", entries: "list[LedgerEntry]") -> None:
+    spec = coverage.spec
     rows = [
         (
             e.week.isoformat(),
@@ -52,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         for e in entries
     ]
     header = ("week", "epsilon", "delta", "committed", "cells", "engine", "program", "checksum")
-    out(f"Spec {spec.name} ({spec.fingerprint[:12]}), geography {store.coverage.geography.source}.")
+    out(f"Spec {spec.name} ({spec.fingerprint[:12]}), geography {coverage.geography.source}.")
     mechanisms = ", ".join(dict.fromkeys(e.mechanism for e in entries))
     out(f"Noise: {mechanisms}. Epsilon and delta hold for each user-day; weeks share no user-day.\n")
     out(table(header, rows, right=(1, 2, 4)))
@@ -63,11 +75,6 @@ def run(args: argparse.Namespace) -> int:
         named = [e.week.isoformat() for e in entries if e.classifier == model]
         span = named[0] if len(named) == 1 else f"{named[0]} to {named[-1]} ({len(named)} weeks)"
         out(f"queries classified by model {model[:12]}: {span}")
-    delta = f"{spec.promise.delta:g}"
-    out(f"\nNot promised: a user active on all {days} days has epsilon {all_days:.2f} at delta {delta}.")
-    if args.verify:
-        _show_verification(len(entries), wrong)
-    return int(bool(wrong))
 
 
 def _problems(store: "Store") -> list[str]:

@@ -12,7 +12,7 @@ from search_insights.spec.geography import PACKAGED_GEOGRAPHY, load_geography
 from search_insights.spec.spec_file import DEFAULT_SPEC, load_spec
 
 # Which option sets a parameter of the library. Its messages name parameters in backquotes.
-_OPTIONS = {
+OPTIONS = {
     "code_level": "--code-level",
     "columns": "--column",
     "correction": "--correction",
@@ -25,6 +25,7 @@ _OPTIONS = {
     "naive_zone": "--naive-zone",
     "other_weeks": "--other-weeks",
     "peak_share": "--peak-share",
+    "port": "--port",
     "remote": "--remote",
     "replace": "--replace",
     "seed": "--seed",
@@ -36,7 +37,7 @@ _OPTIONS = {
 
 def with_options(message: str) -> str:
     """Put the option in the place of each parameter that a message of the library names."""
-    return re.sub(r"`(\w+)`", lambda named: _OPTIONS.get(named[1], named[0]), message)
+    return re.sub(r"`(\w+)`", lambda named: OPTIONS.get(named[1], named[0]), message)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
         for name, words, example in zip(
             ("backup", "restore"),
-            ("copy a store to a new file and verify the copy", "put a backup in the place of a store"),
+            ("copy a store to a new file and verify the copy", "restore a backup in the place of a store"),
             EXAMPLE.splitlines(),
             strict=True,
         )
@@ -39,10 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     restore.add_argument("backup", metavar="BACKUP", type=Path, help="a file that 'store backup' made")
     restore.add_argument("--store", metavar="FILE", type=Path, required=True, help="where to; its journal is kept")
     restore.add_argument(
-        "--dataset", metavar="DIR", type=Path, help="what was published: its weeks will not be noised again"
+        "--dataset", metavar="DIR", type=Path, help="the published dataset: its weeks will not be noised again"
     )
     restore.add_argument(
-        "--replace", action="store_true", help="also a store that is damaged, or holds more than the backup"
+        "--replace", action="store_true", help="even if the store is damaged or holds more than the backup"
     )
     restore.set_defaults(job=_restore)
     for job in (backup, restore):
@@ -74,7 +74,7 @@ def _restore(args: argparse.Namespace) -> int:
     out(f"{args.store}: {_span(restored.weeks)}, restored and verified")
     if restored.lost:
         note(
-            f"committed after this backup, and so neither in the store nor to be noised again: "
+            "committed after this backup, so they are not in the store and will not be noised again: "
             f"{', '.join(str(week) for week in restored.lost)}. A newer backup may hold them"
         )
     return 0

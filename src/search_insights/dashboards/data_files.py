@@ -26,10 +26,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.dashboards.published import MISSING, Dataset, Table
 from search_insights.dashboards.regions import Places, level_label
 from search_insights.dashboards.shapes import Shapes
+from search_insights.dashboards.values import MISSING, Table
 from search_insights.dashboards.words import about, peak
+from search_insights.dataset.folder import Dataset
 from search_insights.spec.geography import Region
 
 BLOCK_WEEKS = 8

@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from search_insights.dashboards.published import Dataset, distinct_places
+from search_insights.dashboards.values import distinct_places
+from search_insights.dataset.folder import Dataset
 from search_insights.errors import InputError
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Geography, Region, build_geography, load_geography

@@ -29,7 +29,7 @@ _COMPRESSED = ("text/", "application/json", "image/svg+xml")
 def make_server(site: Path, port: int) -> ThreadingHTTPServer:
     """Return a server for a site that listens on the loopback address; port 0 takes any free port."""
     if not is_site(site):
-        raise InputError(f"{site}: not a site of 'search-insights dashboard'; make one with 'dashboard DATASET --out'")
+        raise InputError(f"{site}: not a site of 'search-insights dashboard'; make one with it")
     root = site.resolve()
 
     class Handler(_Handler):
@@ -39,7 +39,7 @@ def make_server(site: Path, port: int) -> ThreadingHTTPServer:
         return ThreadingHTTPServer((LOOPBACK, port), Handler)
     except (OSError, OverflowError) as error:
         reason = "is in use" if isinstance(error, OSError) else "is not a port"
-        raise InputError(f"--port {port}: {reason}; give another one, or 0 for any that is free") from None
+        raise InputError(f"`port` {port}: {reason}; give another one, or 0 for any that is free") from None
 
 
 def file_of(root: Path, target: str) -> Path | None:

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from search_insights.dashboards.data_files import View, write_data
-from search_insights.dashboards.published import Dataset, read_dataset, read_values
 from search_insights.dashboards.regions import find_places
 from search_insights.dashboards.shapes import Shapes, load_topology, project_shapes
+from search_insights.dashboards.values import read_values
+from search_insights.dataset.folder import Dataset, read_dataset
 from search_insights.errors import InputError
 from search_insights.spec.geography import Geography
 from search_insights.spec.spec import Spec

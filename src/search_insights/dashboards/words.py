@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from search_insights.dashboards.published import Dataset
 from search_insights.dashboards.regions import Places, level_label
+from search_insights.dataset.folder import Dataset
 
 
 def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:

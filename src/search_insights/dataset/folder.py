@@ -6,7 +6,7 @@ Nothing here knows a store.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from search_insights.errors import InputError
 
 # What stands beside the tables in a published folder.
-STATEMENTS = ("datapackage.json", "privacy.json", "summary.json", "PRIVACY.md", "summary.svg")
+STATEMENTS = ("datapackage.json", "privacy.json", "PRIVACY.md", "summary.json", "summary.svg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +40,21 @@ class Description:
 
 
 @dataclass(frozen=True, slots=True)
-class Dataset:
+class Dataset(Description):
     """A whole published folder: its description, and what `privacy.json` says of its weeks."""
 
-    description: Description
     privacy: Mapping[str, Any]
     weeks: tuple[date, ...]
 
     @property
     def stem(self) -> str:
         """The name that its tables share."""
-        return self.description.csv.stem
+        return self.csv.stem
 
     @property
     def statements(self) -> list[Path]:
         """The files beside its tables that are there."""
-        folder = self.description.folder
-        return [path for name in STATEMENTS if (path := folder / name).is_file()]
+        return [path for name in STATEMENTS if (path := self.folder / name).is_file()]
 
 
 def read_description(folder: Path) -> Description:
@@ -64,15 +62,15 @@ def read_description(folder: Path) -> Description:
     try:
         package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
         tables = {resource["format"]: resource for resource in package["resources"]}
-        fields = {field["name"]: field for field in tables["parquet"]["schema"]["fields"]}
+        columns = {field["name"]: field for field in tables["parquet"]["schema"]["fields"]}
         return Description(
             folder=folder,
             package=package,
             csv=folder / Path(tables["csv"]["path"]).name,
             parquet=folder / Path(tables["parquet"]["path"]).name,
-            fields=tuple(fields),
-            trends=tuple(TrendColumn(n, f["trend"], f["title"]) for n, f in fields.items() if "trend" in f),
-            levels=tuple(fields["level"]["constraints"]["enum"]),
+            fields=tuple(columns),
+            trends=tuple(TrendColumn(n, f["trend"], f["title"]) for n, f in columns.items() if "trend" in f),
+            levels=tuple(columns["level"]["constraints"]["enum"]),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise _no_dataset(folder) from None
@@ -80,18 +78,15 @@ def read_description(folder: Path) -> Description:
 
 def read_dataset(folder: Path) -> Dataset:
     """Read a whole published folder; refuse one that lacks a table, a trend or a week."""
-    description = read_description(folder)
-    privacy = _read_privacy(folder)
-    try:
-        weeks = tuple(sorted(date.fromisoformat(row["week"]) for row in privacy["ledger"]))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise _no_dataset(folder) from None
-    for path in (description.csv, description.parquet):
+    described = read_description(folder)
+    parts = {field.name: getattr(described, field.name) for field in fields(described)}
+    dataset = Dataset(**parts, privacy=_read_privacy(folder), weeks=tuple(sorted(published_checksums(folder))))
+    for path in (dataset.csv, dataset.parquet):
         if not path.is_file():
             raise InputError(f"{folder}: {path.name} is missing; publish the dataset again")
-    if not description.trends or not weeks:
+    if not dataset.trends or not dataset.weeks:
         raise InputError(f"{folder}: its datapackage.json or privacy.json names no trend or no week")
-    return Dataset(description, privacy, weeks)
+    return dataset
 
 
 def published_checksums(folder: Path) -> dict[date, str]:

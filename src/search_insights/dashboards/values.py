@@ -1,15 +1,14 @@
 """Read a published dataset: the only source of the dashboard's values."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from search_insights.dataset.folder import Dataset
 from search_insights.errors import InputError
 from search_insights.support.database import connect
 from search_insights.support.quoting import identifier, literal
@@ -20,41 +19,6 @@ Values = npt.NDArray[np.int32]
 MISSING = -(2**31)
 _DECIMALS = 3  # of the values of a dataset
 _PARTS = ("", "_low", "_high")
-
-
-@dataclass(frozen=True, slots=True)
-class TrendColumn:
-    """One trend as the dataset describes it."""
-
-    column: str
-    name: str
-    title: str
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """A published dataset: its tables and their descriptions."""
-
-    folder: Path
-    package: Mapping[str, Any]
-    privacy: Mapping[str, Any]
-    csv: Path
-    parquet: Path
-    trends: tuple[TrendColumn, ...]
-    levels: tuple[str, ...]
-    fields: tuple[str, ...]
-    weeks: tuple[date, ...]
-
-    @property
-    def stem(self) -> str:
-        """Return the name that the files of the dataset share."""
-        return self.csv.stem
-
-    @property
-    def statements(self) -> list[Path]:
-        """Return the published files besides the tables; the site offers all of them for download."""
-        names = ("datapackage.json", "privacy.json", "PRIVACY.md", "summary.json", "summary.svg")
-        return [path for name in names if (path := self.folder / name).is_file()]
 
 
 @dataclass(frozen=True)
@@ -68,34 +32,6 @@ class Table:
     numbers: npt.NDArray[np.int32]
     values: Values
     decimals: int
-
-
-def read_dataset(folder: Path) -> Dataset:
-    """Read the description of a dataset; refuse a folder that is not a dataset."""
-    try:
-        package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
-        privacy = json.loads((folder / "privacy.json").read_text(encoding="utf-8"))
-        tables = {resource["format"]: resource for resource in package["resources"]}
-        fields = {field["name"]: field for field in tables["parquet"]["schema"]["fields"]}
-        dataset = Dataset(
-            folder=folder,
-            package=package,
-            privacy=privacy,
-            csv=folder / Path(tables["csv"]["path"]).name,
-            parquet=folder / Path(tables["parquet"]["path"]).name,
-            trends=tuple(TrendColumn(n, f["trend"], f["title"]) for n, f in fields.items() if "trend" in f),
-            levels=tuple(fields["level"]["constraints"]["enum"]),
-            fields=tuple(fields),
-            weeks=tuple(sorted(date.fromisoformat(row["week"]) for row in privacy["ledger"])),
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(f"{folder}: not a dataset folder of 'search-insights publish'") from None
-    for path in (dataset.csv, dataset.parquet):
-        if not path.is_file():
-            raise InputError(f"{folder}: {path.name} is missing; publish the dataset again")
-    if not dataset.trends or not dataset.weeks:
-        raise InputError(f"{folder}: its datapackage.json or privacy.json names no trend or no week")
-    return dataset
 
 
 def distinct_places(dataset: Dataset) -> list[dict[str, str | None]]:
