@@ -71,7 +71,6 @@ def test_an_unknown_command_like_no_other_lists_them_all(run: Run) -> None:
         (["regions", "x", "--js"], "no option --js (did you mean --json?)"),
         (["--nonsense", "regions", "x"], "no option --nonsense"),
         (["--debug-not"], "no option --debug-not (did you mean --debug?)"),
-        (["--debug"], "arguments are required: COMMAND"),
     ],
 )
 def test_a_wrong_option_is_one_line_and_exit_code_2(run: Run, arguments: list[str], words: str) -> None:
