@@ -17,9 +17,9 @@ from typing import Any
 _WHERE = {
     "Classifier": "classifier.model",
     "Coverage": "spec.coverage",
-    "LogSource": "private.log",
+    "LogSource": "anonymization",
     "SearchInsightsError": "errors",
-    "Tolerance": "private.counting",
+    "Tolerance": "anonymization",
     "account": "dp.accounting",
     "anonymize": "anonymization",
     "dashboard": "dashboards.site",

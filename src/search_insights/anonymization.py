@@ -13,10 +13,12 @@ from search_insights.dp.accounting import require_promise
 from search_insights.dp.noise import MECHANISM, add_noise
 from search_insights.errors import InputError
 from search_insights.private.counting import Tolerance, count_week
-from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
 from search_insights.private.engine import Engine, OpenEngine, UnusedRows
-from search_insights.private.log import LogSource
+from search_insights.private.log import ROLES, LogSource
 from search_insights.private.region_names import RegionNames, region_names
+from search_insights.private.spark.engine import open_spark_engine
+from search_insights.private.spark.session import Cluster
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week, week_of
@@ -24,6 +26,21 @@ from search_insights.store.journal import refuse_second_noise
 from search_insights.store.ledger import LedgerEntry, checksum
 from search_insights.store.store import Store, create_or_open_store
 from search_insights.support.arrays import Counts
+
+# What a caller needs to say which log to read, and where to count it. Callers import it here: this module is the only
+# one of the release's path that imports private code.
+__all__ = [
+    "DEFAULT_MEMORY",
+    "ROLES",
+    "Cluster",
+    "LogSource",
+    "OpenEngine",
+    "Tolerance",
+    "WeekDone",
+    "anonymize",
+    "open_duckdb_engine",
+    "open_spark_engine",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week, week_of, weeks_between
 
 if TYPE_CHECKING:
-    from search_insights.anonymization import WeekDone
-    from search_insights.private.engine import OpenEngine
+    from search_insights.anonymization import OpenEngine, WeekDone
 
 HELP = "bound, count and noise weeks of a log, and commit them to the store"
 EXAMPLE = (
@@ -79,9 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Anonymize the weeks, and tell the operator how it went."""
-    from search_insights.anonymization import anonymize
-    from search_insights.private.counting import Tolerance
-    from search_insights.private.log import LogSource
+    from search_insights.anonymization import LogSource, Tolerance, anonymize
 
     coverage = coverage_of(args)
     weeks = _weeks(args, coverage)
@@ -115,10 +112,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _engine(args: argparse.Namespace) -> "OpenEngine":
     """Choose the engine, and refuse options of the other."""
+    from search_insights.anonymization import DEFAULT_MEMORY, Cluster, open_duckdb_engine, open_spark_engine
     from search_insights.classifier.model import PACKAGED_MODEL
-    from search_insights.private.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
-    from search_insights.private.spark.engine import open_spark_engine
-    from search_insights.private.spark.session import Cluster
 
     model = args.model or PACKAGED_MODEL
     if args.engine == "duckdb":
@@ -162,7 +157,7 @@ def _weeks(args: argparse.Namespace, coverage: Coverage) -> list[Week]:
 
 def parse_columns(pairs: Sequence[str]) -> dict[str, str]:
     """Read `--column user_id=uid` options."""
-    from search_insights.private.log import ROLES
+    from search_insights.anonymization import ROLES
 
     columns: dict[str, str] = {}
     for pair in pairs:

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from search_insights.anonymization import anonymize
+from search_insights.anonymization import LogSource, anonymize
 from search_insights.dashboards.site import Site, dashboard
 from search_insights.dataset.publication import Published, publish
 from search_insights.evaluation.accuracy import Accuracy, evaluate, save_accuracy_chart
 from search_insights.evaluation.exact_counts import add_exact_counts
-from search_insights.private.log import LogSource
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
