@@ -163,9 +163,7 @@ def _copy(connection: "duckdb.DuckDBPyConnection", query: str, path: Path, metad
         connection.execute(f"COPY ({query}) TO {literal(str(part))} ({_PARQUET}, KV_METADATA {{{pairs}}})")
         part.replace(path)
     except (duckdb.IOException, OSError):
-        raise InputError(
-            f"{path}: cannot be written; check the free space and that you may write to the folder"
-        ) from None
+        raise InputError(f"{path}: cannot be written; check the free space and that the folder is writable") from None
     finally:
         part.unlink(missing_ok=True)
 
