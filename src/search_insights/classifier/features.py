@@ -47,7 +47,7 @@ _KIND, _BLANKED = _byte_tables()
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """Texts in lower case, one after the other, each between two line ends. `ends` are the positions of the line ends."""
+    """Texts in lower case, one after the other, each between two line ends, whose positions are `ends`."""
 
     data: Bytes
     ends: Numbers
