@@ -29,6 +29,6 @@ def create_topics_table(connection: "duckdb.DuckDBPyConnection", classifier: Cla
         numbers.append(categories)
     classified = {"query": np.array(texts, dtype=object), "category": np.concatenate(numbers)}
     connection.register("classified", classified)
-    columns = "CAST(query AS VARCHAR) AS query, category"  # without texts, NumPy's type does not say VARCHAR
+    columns = "CAST(query AS VARCHAR) AS query, category"  # an empty object array would not become VARCHAR
     connection.execute(f"CREATE OR REPLACE TEMP TABLE topics AS SELECT {columns} FROM classified")
     connection.unregister("classified")

@@ -127,7 +127,7 @@ def _weeks(coverage: Coverage, first_week: date, weeks: int) -> tuple[Week, ...]
 
 
 def _check_truth(truth: Path | None, out: Path) -> None:
-    """Refuse a path that is not Parquet, that lies in the log's folder, or whose folder does not exist."""
+    """Refuse a path that is not Parquet, that is in the log's folder, or whose folder does not exist."""
     if truth is None:
         return
     if truth.suffix != ".parquet":
