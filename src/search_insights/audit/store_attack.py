@@ -18,7 +18,7 @@ from search_insights.spec.cells import CellList
 from search_insights.spec.weeks import Week
 from search_insights.store.store import open_store
 
-RISK = 1e-6  # at most this probability that any of the checks raises a false alarm
+RISK = 1e-6  # of a false alarm by any of the checks, where the noise is close to continuous (see `_check_size`)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,10 @@ def _check_sizes(cells: CellList, exact: Sequence[Counts], noise: list[Sigmas]) 
 
 
 def _check_size(name: str, noise: Sigmas, groups: int) -> Finding:
-    """Check noise, in units of its sigma, by its sum of squares, which is chi-squared."""
+    """Check noise, in units of its sigma, by its sum of squares, which is chi-squared if the noise is continuous.
+
+    Noise is discrete, so a group of few cells and a small sigma fails more often: all its noise may be 0.
+    """
     from scipy import stats
 
     squares = float(np.square(noise).sum())
