@@ -27,7 +27,7 @@ from topojson.core.topology import Topology
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
-from search_insights.us.geography import STATES, Source, UsInputs, assemble, connect_steadily  # noqa: E402
+from search_insights.us.geography import STATES, Source, UsInputs, assemble, connect_single_threaded  # noqa: E402
 
 DATA = ROOT / "src" / "search_insights" / "spec" / "packaged"
 KM2_PER_SQUARE_MILE = 2.589988110336
@@ -170,7 +170,7 @@ def build(folder: Path, out: Path) -> None:
     areas = [*merge_states(counties), *counties]
     table, shapes = out / "us_regions.parquet", out / "us_shapes.topojson"
     write_land(areas, folder / "land.csv")
-    assemble(connect_steadily(), inputs(folder), table)
+    assemble(connect_single_threaded(), inputs(folder), table)
     expect_same_regions(areas, table)
     shapes.write_text(dump(draw(areas)), encoding="utf-8")
     record = {"outputs": [describe_table(table), describe_shapes(shapes)], "sources": list(describe_sources(folder))}
@@ -250,7 +250,7 @@ def inputs(folder: Path) -> UsInputs:
 def expect_same_regions(areas: Iterable[Area], table: Path) -> None:
     """Stop if the shapes are not those of the states and counties of the table."""
     query = "select place_id from read_parquet(?) where level in ('state', 'county')"
-    named = {row[0] for row in connect_steadily().execute(query, [str(table)]).fetchall()}
+    named = {row[0] for row in connect_single_threaded().execute(query, [str(table)]).fetchall()}
     drawn = {place_id(area) for area in areas}
     if named != drawn:
         sys.exit(f"the shapes and the table differ in {sorted(named ^ drawn)[:5]}; dissolve or rename them")
@@ -322,7 +322,7 @@ def dump(content: dict[str, Any]) -> str:
 def describe_table(path: Path) -> dict[str, Any]:
     """Name the table, its checksum and its rows by level."""
     query = "select level, count(*) from read_parquet(?) group by 1 order by 2, 1"
-    rows = dict(connect_steadily().execute(query, [str(path)]).fetchall())
+    rows = dict(connect_single_threaded().execute(query, [str(path)]).fetchall())
     return {"file": path.name, "sha256": sha256(path), "rows": rows}
 
 

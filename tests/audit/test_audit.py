@@ -1,9 +1,10 @@
-"""The audit reaches what the accounting allows, and notices when the program gives more."""
+"""The audit reaches what the accounting allows, and detects a program that gives away more."""
 
 import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy import stats
 from search_insights.audit.attack import exact_counts, neighbouring_logs, worst_user_day
 from search_insights.audit.audit import audit
 from search_insights.audit.bound import Difference, Tally, bound, draws_needed, lower_advantage
-from search_insights.audit.store_attack import audit_store
+from search_insights.audit.store_attack import RISK, _check_size, audit_store
 from search_insights.dp.accounting import account, advantage_of, cases
 from search_insights.dp.gaussian import epsilon_of_mu
 from search_insights.dp.noise import add_noise
@@ -27,8 +28,8 @@ from tests.support.logs import LITTLE_REGIONS, Run, little_coverage
 from tests.support.other_country import other_geography, other_spec_file, plain_spec, write_csv
 
 DRAWS = 12_000
-# Surer than the command's 99.9 %, so that these tests raise a false alarm less often than once in a million runs.
-SURE = 1 - 1e-7
+# Higher than the command's 99.9 %, so that these tests raise a false alarm less than once in a million runs.
+CONFIDENCE = 1 - 1e-7
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def plain_coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
 def test_the_worst_user_day_reaches_every_mechanism_of_its_case_by_one(
     us_coverage: Coverage, other_coverage: Coverage
 ) -> None:
-    """In every case the attack changes one cell for each mechanism of the accounting, by 1, of the same sigma."""
+    """In every case the attack changes one cell per mechanism of the accounting, by 1, with the same sigma."""
     for coverage in (us_coverage, other_coverage):
         cells = CellList(coverage)
         for found in account(coverage.spec).cases:
@@ -51,8 +52,8 @@ def test_the_worst_user_day_reaches_every_mechanism_of_its_case_by_one(
 
 
 def test_the_promise_is_not_broken_and_nearly_reached(plain_coverage: Coverage) -> None:
-    """The lower bound is below the accounted epsilon and near to it, and what is stored is as promised."""
-    found = audit(plain_coverage, 3 * DRAWS, SURE)
+    """The lower bound is below the accounted epsilon and close to it, and what is stored is as promised."""
+    found = audit(plain_coverage, 3 * DRAWS, CONFIDENCE)
     (case,) = found.cases
     assert found.holds
     assert 0.8 * case.epsilon_upper < case.epsilon_lower <= case.epsilon_upper
@@ -60,8 +61,8 @@ def test_the_promise_is_not_broken_and_nearly_reached(plain_coverage: Coverage) 
 
 
 def test_the_promise_is_not_broken_in_a_little_country(tmp_path: Path) -> None:
-    """Every class of the paper's own table, attacked in a country of 14 regions: nothing is broken."""
-    found = audit(little_coverage(tmp_path), DRAWS, SURE)
+    """Every class of the paper's table is attacked in a country of 14 regions, and nothing is broken."""
+    found = audit(little_coverage(tmp_path), DRAWS, CONFIDENCE)
     assert found.holds, found
     assert [case.name for case in found.cases] == ["small", "medium", "large", "state_only"]
 
@@ -69,7 +70,7 @@ def test_the_promise_is_not_broken_in_a_little_country(tmp_path: Path) -> None:
 Noise = Callable[[Counts, Floats], Counts]
 
 
-def _repeats_itself(counts: Counts, sigmas: Floats) -> Counts:
+def _same_noise_everywhere(counts: Counts, sigmas: Floats) -> Counts:
     return counts + np.rint(1.5 * sigmas).astype(np.int64)
 
 
@@ -83,7 +84,7 @@ def _put_in(noise: Noise) -> Callable[[pytest.MonkeyPatch], None]:
         (MUTANTS["noise_on_non_empty"].put_in, "noise on empty cells"),
         (MUTANTS["level_without_noise"].put_in, "noise on province H0"),
         (MUTANTS["seeded"].put_in, "noise of the two stores is independent"),
-        (_put_in(_repeats_itself), "noise of neighbouring cells is independent"),
+        (_put_in(_same_noise_everywhere), "noise of neighbouring cells is independent"),
     ],
 )
 def test_noise_that_is_not_as_promised_is_found_in_the_store(
@@ -101,46 +102,46 @@ def test_noise_that_is_not_as_promised_is_found_in_the_store(
     assert finding in [f.name for f in findings if not f.holds], findings
 
 
-def test_noise_that_depends_on_the_count_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Noise on non-empty cells only tells the logs apart half of the time, far more than its sigma allows."""
+def test_noise_that_depends_on_the_count_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise on non-empty cells only distinguishes the logs half of the time, far more than its sigma allows."""
     MUTANTS["noise_on_non_empty"].put_in(monkeypatch)
     zero = np.zeros(1, dtype=np.int64)
-    assert lower_advantage(Difference(zero, zero + 1, np.array([4.0])), 10_000, SURE) > 0.4
+    assert lower_advantage(Difference(zero, zero + 1, np.array([4.0])), 10_000, CONFIDENCE) > 0.4
 
 
-def test_errors_on_each_log_apart_bound_the_advantage_too() -> None:
-    """Where noise is not the same on both logs, the rates of errors alone show it: 1 less both, less the risk."""
-    assert bound(Tally(draws=10_000, false_alarms=0, misses=4_000, decided=0), 0.999) == pytest.approx(0.58, abs=0.01)
-    assert bound(Tally(draws=10_000, false_alarms=5_000, misses=5_000, decided=0), 0.999) == 0.0
+def test_the_error_rates_on_each_log_bound_the_advantage_too() -> None:
+    """If noise is not the same on both logs, the error rates show it: the bound is 1 minus both, with some margin."""
+    assert bound(Tally(draws=10_000, false_alarms=0, misses=4_000, flips=0), 0.999) == pytest.approx(0.58, abs=0.01)
+    assert bound(Tally(draws=10_000, false_alarms=5_000, misses=5_000, flips=0), 0.999) == 0.0
 
 
 def test_the_bound_holds_for_a_gaussian_of_known_sigma() -> None:
-    """One cell of sigma 4 that changes by 1 gives an advantage of 0.0995: the bound is below it and close."""
+    """One cell of sigma 4 that changes by 1 gives an advantage of 0.0995; the bound is slightly below it."""
     without = np.array([10], dtype=np.int64)
-    found = lower_advantage(Difference(without, without + 1, np.array([4.0])), 100_000, SURE)
+    found = lower_advantage(Difference(without, without + 1, np.array([4.0])), 100_000, CONFIDENCE)
     assert 0.0995 * 0.92 < found < 0.0995
 
 
-@pytest.mark.parametrize("decided", [0, 40, 4_000])
-def test_the_bound_is_as_sure_as_it_says(decided: int) -> None:
-    """A program of the bounded advantage would show as much only as often as half of the risk allows."""
-    tally = Tally(draws=10_000, false_alarms=9_000, misses=9_000, decided=decided)
-    as_rare = stats.binom.sf(decided - 1, 20_000, bound(tally, 0.999))
-    assert as_rare == pytest.approx(0.0005 if decided else 1.0)
+@pytest.mark.parametrize("flips", [0, 40, 4_000])
+def test_the_bound_has_the_stated_confidence(flips: int) -> None:
+    """A program with exactly this advantage shows this many flips or more with half of the allowed risk."""
+    tally = Tally(draws=10_000, false_alarms=9_000, misses=9_000, flips=flips)
+    probability = stats.binom.sf(flips - 1, 20_000, bound(tally, 0.999))
+    assert probability == pytest.approx(0.0005 if flips else 1.0)
 
 
-def test_the_draws_that_are_needed_bring_the_bound_near() -> None:
-    """With as many draws as are said to be needed, the bound falls short by what was asked, on average."""
+def test_the_number_of_draws_gives_the_requested_shortfall() -> None:
+    """With the computed number of draws the bound falls short by what was requested, on average."""
     for advantage in (0.02, 0.2):
         n = draws_needed(advantage, 0.999, 0.02)
-        reached = bound(Tally(n, n, n, decided=round(2 * n * advantage)), 0.999)
+        reached = bound(Tally(n, n, n, flips=round(2 * n * advantage)), 0.999)
         assert reached / advantage == pytest.approx(0.98, abs=0.002)
 
 
-def test_what_gives_more_is_noticed_without_being_told_how_long_to_look(
+def test_a_larger_loss_is_detected_with_the_default_number_of_draws(
     plain_coverage: Coverage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """How many draws are made follows from the accounting, so a program that gives far more is not let off early."""
+    """The number of draws follows from the accounting, so there are enough also for a program that is far worse."""
     MUTANTS["sensitivity_2"].put_in(monkeypatch)
     monkeypatch.setattr("search_insights.audit.audit._SHORTFALL", 0.1)
     found = audit(plain_coverage)
@@ -149,28 +150,28 @@ def test_what_gives_more_is_noticed_without_being_told_how_long_to_look(
     assert not found.holds
 
 
-def test_counts_of_two_size_classes_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_of_two_size_classes_are_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without X4, a user-day of all classes changes counts that no single case accounts for."""
     MUTANTS["x4_dropped"].put_in(monkeypatch)
-    found = audit(little_coverage(tmp_path), 1, SURE)
+    found = audit(little_coverage(tmp_path), 1, CONFIDENCE)
     assert "a user-day of all classes is of one case" in [f.name for f in found.store if not f.holds]
 
 
-def test_discrete_noise_of_a_small_sigma_is_not_called_broken() -> None:
-    """Sigma 0.7 is far from a continuous Gaussian; what it gives is judged by its own accounting."""
+def test_discrete_noise_with_a_small_sigma_is_not_reported_as_broken() -> None:
+    """Sigma 0.7 is far from a continuous Gaussian; it is compared with its own accounting."""
     spec = plain_spec()
     small = replace(spec, sigmas=tuple(replace(s, value=0.7) for s in spec.sigmas))
     allowed = advantage_of(small.sigmas[:1])
     zero = np.zeros(1, dtype=np.int64)
-    found = lower_advantage(Difference(zero, zero + 1, np.array([0.7])), 30_000, SURE)
+    found = lower_advantage(Difference(zero, zero + 1, np.array([0.7])), 30_000, CONFIDENCE)
     assert 0.9 * allowed < found <= allowed
 
 
-def test_a_class_without_a_region_is_not_attacked_and_said_so(tmp_path: Path, paper: Spec) -> None:
-    """Where the geography has no large county, the case is named as not attacked, and the others are."""
+def test_a_class_without_a_region_is_reported_as_not_attacked(tmp_path: Path, paper: Spec) -> None:
+    """If the geography has no large county, that case is reported as not attacked, and the others are attacked."""
     rows = [row for row in LITTLE_REGIONS if row[8] not in ("geoId/06075", "zip/94103", "zip/94104")]
     coverage = Coverage(paper, load_geography(write_csv(tmp_path / "no_large.csv", rows)))
-    found = audit(coverage, 1, SURE)
+    found = audit(coverage, 1, CONFIDENCE)
     assert found.without_region == ("large",)
     assert [case.name for case in found.cases] == ["small", "medium", "state_only"]
 
@@ -184,16 +185,16 @@ def test_epsilon_of_mu_solves_the_closed_form(mu: float, delta: float) -> None:
 
 
 def test_no_difference_gives_no_epsilon() -> None:
-    """Where the logs cannot be told apart, the bound is 0."""
+    """If the logs do not differ, the bound is 0."""
     assert epsilon_of_mu(0.0, 1e-5) == 0.0
     same = np.zeros(1, dtype=np.int64)
     none = same[:0]
     assert lower_advantage(Difference(none, none, np.ones(0)), 2_000, 0.999) == 0.0
 
 
-def test_the_command_gives_every_case_as_json(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_prints_every_case_as_json(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scripts rely on cases with name, epsilon_lower, epsilon_upper and confidence; exit 0 if nothing was broken."""
-    monkeypatch.setattr(audit, "__defaults__", (None, SURE, lambda text: None))
+    monkeypatch.setattr("search_insights.audit.audit.audit", partial(audit, confidence=CONFIDENCE))
     options = ("--spec", other_spec_file(tmp_path), "--geography", other_geography(tmp_path), "--draws", "2000")
     code, out, _ = run("audit", *options, "--json")
     answer = json.loads(out)
@@ -209,10 +210,20 @@ def test_the_command_gives_every_case_as_json(tmp_path: Path, run: Run, monkeypa
 def test_the_command_exits_with_1_when_something_is_broken(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A program without noise is told so, in the exit code and in words."""
+    """For a program without noise the exit code and the text say so."""
     everywhere(monkeypatch, add_noise, lambda counts, sigmas: counts)
     options = ("--spec", other_spec_file(tmp_path), "--geography", other_geography(tmp_path), "--draws", "500")
     code, out, _ = run("audit", *options)
     assert code == 1
     assert "BROKEN" in out
     assert "The promise was broken." in out
+
+
+@pytest.mark.parametrize(
+    ("cells", "sigma", "holds"), [(2, 3.21, True), (2, 450.0, True), (6, 1.0, True), (60, 3.21, False)]
+)
+def test_noise_of_0_is_suspect_only_where_it_is_unlikely(cells: int, sigma: float, holds: bool) -> None:
+    """Two cells of a small sigma both have noise 0 in more than 1 % of all stores: that is no finding."""
+    chance = (sum(math.exp(-(x**2) / (2 * sigma**2)) for x in range(-4000, 4001))) ** -cells
+    assert (chance > RISK / 100) is holds
+    assert _check_size("noise", np.zeros(cells), sigma, RISK / 100).holds is holds

@@ -3,6 +3,7 @@
 from importlib import resources
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 from search_insights.classifier.evaluation import evaluate_classifier, report, wilson
 from search_insights.classifier.files import read_labels
 from search_insights.classifier.lexicon import load_lexicon
-from search_insights.classifier.model import Classifier, load_classifier, load_classifier_for
+from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_classifier, load_classifier_for
+from search_insights.classifier.topics import create_topics_table
 from search_insights.classifier.train.pool import make_pool
 from search_insights.classifier.train.training import describe, save
 from search_insights.errors import InputError
@@ -34,15 +36,15 @@ def packaged() -> Classifier:
 
 
 def test_the_packaged_model_keeps_its_scores(packaged: Classifier, paper: Spec) -> None:
-    """On labels that it was not trained on the packaged model does not silently get worse."""
-    found = evaluate_classifier(packaged, *read_labels(DATA / "vaccination_heldout.csv", paper))
+    """On held-out labels the packaged model does not silently get worse."""
+    found = evaluate_classifier(packaged, *read_labels(DATA / "vaccination_heldout.csv", paper), max_mistakes=0)
     assert found.queries > 500
     assert found.macro_f1.value >= 0.92
     assert min(score.f1.value for score in found.categories) >= 0.88
 
 
 def test_the_packaged_model_was_trained_on_what_is_packaged(packaged: Classifier, paper: Spec, us: Geography) -> None:
-    """Labels, lexicon and the pool's generator are those that `make model` made the model from."""
+    """The labels, the lexicon and the generator of the pool are those that the model was made from."""
     texts, labels = read_labels(DATA / "vaccination_labels.csv", paper)
     lexicon = load_lexicon()
     pool = make_pool(texts, lexicon.classes, us, POOL_TEXTS, POOL_SEED)
@@ -50,8 +52,8 @@ def test_the_packaged_model_was_trained_on_what_is_packaged(packaged: Classifier
     assert {key: packaged.about[key] for key in expected} == expected
 
 
-def test_there_are_labels_enough_of_every_category_and_none_twice(paper: Spec) -> None:
-    """At least 1,500 queries are labelled by the rubric, 300 of each category, and none is in both files."""
+def test_there_are_enough_labels_of_every_category_and_none_twice(paper: Spec) -> None:
+    """At least 1,500 queries are labelled, 300 of each category, and none is in both files."""
     texts, labels = read_labels(DATA / "vaccination_labels.csv", paper)
     held, _ = read_labels(DATA / "vaccination_heldout.csv", paper)
     assert len(texts) >= 1500
@@ -82,15 +84,15 @@ def test_there_are_labels_enough_of_every_category_and_none_twice(paper: Spec) -
     ],
 )
 def test_the_anchors_of_the_rubric_hold(packaged: Classifier, query: str, category: int) -> None:
-    """The examples that the original's publisher gives for each category, and plain other searches, are right."""
+    """The original publisher's examples of each category, and plain other searches, are classified correctly."""
     assert packaged.classify([query]).tolist() == [category]
 
 
-def test_ordinary_searches_are_about_none(packaged: Classifier) -> None:
-    """Of the simulator's ordinary texts at most 1 in 500 gets a category.
+def test_ordinary_searches_have_no_category(packaged: Classifier) -> None:
+    """At most 1 in 500 of the simulation's ordinary texts gets a category.
 
-    1 in 30 of them is about flu shots, dog vaccination or covid tests, mostly in senseless words ("why is there dog
-    vaccination calculator"), so this is no estimate for real searches; the model card has one.
+    1 in 30 of them is about flu shots, dog vaccination or covid tests, mostly nonsense ("why is there dog vaccination
+    calculator"), so this is not an estimate for real searches; the model card has one.
     """
     from search_insights.simulation.queries import ordinary_texts
 
@@ -99,11 +101,38 @@ def test_ordinary_searches_are_about_none(packaged: Classifier) -> None:
     assert np.count_nonzero(packaged.classify(texts)) <= len(texts) / 500
 
 
+# The texts that have a topic
+
+
+TEXTS = ["weather", "covid vaccine near me", "", "is the covid vaccine safe"]
+
+
+def test_topics_are_returned_for_the_texts_that_have_one(packaged: Classifier) -> None:
+    """The indices of the texts with a topic, in order, and their category numbers."""
+    indices, numbers = packaged.topics_of([*TEXTS, None])
+    assert (indices.tolist(), numbers.tolist()) == ([1, 3], [1, 2])
+    assert [array.size for array in packaged.topics_of(["weather"])] == [0, 0]
+    assert [array.size for array in packaged.topics_of([])] == [0, 0]
+
+
+def test_the_topics_table_holds_each_text_with_a_topic_once(packaged: Classifier) -> None:
+    """A table of a database gets one row for each distinct text with a topic, also if no text has one."""
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE log AS SELECT unnest(?) AS query", [[*TEXTS, *TEXTS, None]])
+        create_topics_table(connection, packaged, "SELECT query FROM log")
+        rows = connection.execute("SELECT * FROM topics ORDER BY query").fetchall()
+        assert rows == [("covid vaccine near me", 1), ("is the covid vaccine safe", 2)]
+        create_topics_table(connection, packaged, "SELECT query FROM log WHERE query = 'weather'")
+        assert connection.execute("SELECT query, category FROM topics").fetchall() == []
+        types = [row[:2] for row in connection.execute("DESCRIBE topics").fetchall()]
+        assert types == [("query", "VARCHAR"), ("category", "UTINYINT")]
+
+
 # Models as files
 
 
 def test_the_same_model_has_the_same_fingerprint_and_answers(packaged: Classifier, paper: Spec, tmp_path: Path) -> None:
-    """Written and read again, a model is the same to the last bit."""
+    """A model that is written and read again is the same to the last bit."""
     path = tmp_path / "copy.model"
     save(packaged, path)
     again = load_classifier(path)
@@ -114,29 +143,29 @@ def test_the_same_model_has_the_same_fingerprint_and_answers(packaged: Classifie
 
 
 def test_answers_are_whole_numbers(packaged: Classifier) -> None:
-    """Scores are sums of whole numbers, far below the size where floats would round: the same on every machine."""
+    """Scores are sums of whole numbers, far below where floats would round, so they are the same on every machine."""
     scores = packaged.scores(["covid vaccine near me " * 14, "weather", "is the covid vaccine safe"])
     assert (scores == np.rint(scores)).all()
     assert np.abs(scores).max() < 2**40
 
 
-def test_another_weight_is_another_fingerprint(packaged: Classifier) -> None:
-    """A fingerprint speaks of all that decides answers."""
+def test_another_weight_gives_another_fingerprint(packaged: Classifier) -> None:
+    """The fingerprint covers everything that determines answers."""
     bias = packaged.bias.copy()
     bias[0] += 1
-    other = Classifier(packaged.categories, packaged.table, packaged.weights, bias, packaged.cues)
+    other = Classifier(packaged.categories, packaged.table, packaged.weights, bias, packaged.cues, {})
     assert other.fingerprint != packaged.fingerprint
 
 
 def test_a_model_of_other_categories_is_refused(packaged: Classifier) -> None:
     """A model whose categories are not the spec's is refused in one line that names both."""
     with pytest.raises(InputError, match=r"packaged model names A1 .* heating-v2 has H1 heating.*classify train"):
-        load_classifier_for(other_spec())
+        load_classifier_for(other_spec(), PACKAGED_MODEL)
 
 
 @given(st.binary(max_size=200), st.integers(0, 300))
 def test_a_damaged_model_is_refused(tmp_path_factory: pytest.TempPathFactory, junk: bytes, at: int) -> None:
-    """Whatever is in a file that is no model, one line says so."""
+    """Whatever a file that is not a model holds, one line says so."""
     path = tmp_path_factory.getbasetemp() / "damaged.model"
     for data in (junk, WHOLE[:at], WHOLE[:at] + junk, WHOLE[: -at - 1]):
         path.write_bytes(data)
@@ -147,9 +176,9 @@ def test_a_damaged_model_is_refused(tmp_path_factory: pytest.TempPathFactory, ju
 # Scores
 
 
-def test_a_report_counts_as_by_hand() -> None:
+def test_a_report_counts_as_one_counts_by_hand() -> None:
     """Precision, recall, F1 and the confusion of four queries, counted by hand."""
-    found = report(["none", "A"], np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]))
+    found = report(["none", "A"], np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), mistakes=())
     assert found.confusion == ((1, 1), (0, 2))
     a = found.categories[1]
     assert (a.precision.value, a.recall.value) == (2 / 3, 1.0)
@@ -159,6 +188,6 @@ def test_a_report_counts_as_by_hand() -> None:
 
 
 def test_wilsons_interval_is_the_textbook_one() -> None:
-    """8 of 10 lie between 0.490 and 0.943."""
+    """8 of 10 give 0.490 to 0.943."""
     found = wilson(8, 10)
     assert (round(found.low, 3), round(found.high, 3)) == (0.490, 0.943)

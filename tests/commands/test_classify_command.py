@@ -1,18 +1,16 @@
-"""Promises about `search-insights classify`: files keep all they had, bad input is told in one line."""
+"""Promises about `search-insights classify`: files keep their columns and rows, bad input is explained in one line."""
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from search_insights.classifier.model import load_classifier
-from tests.classifier.test_training import toy_labels
+from tests.support.logs import Run
 from tests.support.other_country import OTHER_SPEC, other_geography
-
-Run = Callable[..., tuple[int, str, str]]
+from tests.support.training import toy_labels
 
 QUERIES = (
     ("1", "Covid vaccine near me", 'a "b", c'),
@@ -71,15 +69,15 @@ def test_apply_reads_and_writes_parquet(run: Run, tmp_path: Path) -> None:
     assert rows == [(0, "x", None), (1, "covid vaccine near me", "A1"), (2, None, None)]
 
 
-def test_what_apply_writes_is_for_its_owner_only(run: Run, tmp_path: Path) -> None:
-    """Queries are private, so the file is."""
+def test_the_output_of_apply_is_readable_by_its_owner_only(run: Run, tmp_path: Path) -> None:
+    """Queries are private, so the file is too, and no other file is left."""
     run("classify", "apply", write_queries(tmp_path / "in.csv"), "--out", tmp_path / "out.csv")
     assert (tmp_path / "out.csv").stat().st_mode & 0o077 == 0
     assert {path.name for path in tmp_path.iterdir()} == {"in.csv", "out.csv"}
 
 
-def test_apply_classifies_bytes_that_are_no_text(run: Run, tmp_path: Path) -> None:
-    """NUL and bytes that are not UTF-8 are no reason to stop; the rows around them are named."""
+def test_apply_classifies_bytes_that_are_not_text(run: Run, tmp_path: Path) -> None:
+    """NUL and bytes that are not UTF-8 are accepted, and the rows around them are classified."""
     (tmp_path / "in.csv").write_bytes(b"query\ncovid vaccine near me\n\xff\xfe\x00 vaccine \x80\nweather\n")
     assert run("classify", "apply", tmp_path / "in.csv", "--out", tmp_path / "out.csv")[0] == 0
     categories = [row[-1] for row in rows_of(tmp_path / "out.csv")[1:]]
@@ -88,13 +86,13 @@ def test_apply_classifies_bytes_that_are_no_text(run: Run, tmp_path: Path) -> No
 
 
 def test_apply_refuses_what_it_cannot_use(run: Run, tmp_path: Path) -> None:
-    """No file, no column, another format, a column that is there already: one line, nothing written."""
+    """No file, no column, another format, an existing column: one line, and nothing is written."""
     good, out = write_queries(tmp_path / "in.csv"), tmp_path / "out.csv"
     refused(run("classify", "apply", tmp_path / "none.csv", "--out", out), "none.csv: no such file")
     (tmp_path / "no.csv").write_text("text\nsecret\n", encoding="utf-8")
     refused(run("classify", "apply", tmp_path / "no.csv", "--out", out), "no column 'query'")
     (tmp_path / "two.csv").write_text("query,category\nx,y\n", encoding="utf-8")
-    refused(run("classify", "apply", tmp_path / "two.csv", "--out", out), "has a column 'category' already")
+    refused(run("classify", "apply", tmp_path / "two.csv", "--out", out), "already has a column 'category'")
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 junk")
     refused(run("classify", "apply", tmp_path / "bad.parquet", "--out", out), "cannot be read as Parquet")
     refused(run("classify", "apply", good, "--out", tmp_path / "out.xlsx"), "expected a name that ends in")
@@ -107,7 +105,7 @@ def test_apply_refuses_what_it_cannot_use(run: Run, tmp_path: Path) -> None:
 
 
 def test_evaluate_prints_scores_with_intervals_confusion_and_mistakes(run: Run, tmp_path: Path) -> None:
-    """Precision, recall and F1 of each category, the table of confusions, and where the model is surely wrong."""
+    """Precision, recall and F1 of each category, the confusion matrix, and the most confident mistakes."""
     path = tmp_path / "labels.csv"
     lines = ["covid vaccine near me,A1", "is the covid vaccine safe,A2", "covid vaccine,other_vaccination", "weather,"]
     path.write_text("\n".join(["query,category", *lines, "flu shot,A3"]), encoding="utf-8")
@@ -123,7 +121,7 @@ def test_evaluate_prints_scores_with_intervals_confusion_and_mistakes(run: Run, 
 
 
 def test_labels_that_contradict_are_refused_without_quoting_them(run: Run, tmp_path: Path) -> None:
-    """Labels may be private: a row is named by its number."""
+    """Labels may be private, so a row is identified by its number."""
     path = tmp_path / "labels.csv"
     path.write_text("query,category\nsecret,A1\nsecret,A2\n", encoding="utf-8")
     refused(run("classify", "evaluate", "--labels", path), "row 2", "another category")
@@ -134,8 +132,8 @@ def test_labels_that_contradict_are_refused_without_quoting_them(run: Run, tmp_p
     assert "B7" not in result[2]
 
 
-def test_a_publisher_trains_a_model_of_another_release(run: Run, tmp_path: Path) -> None:
-    """Labels, pool, spec: a model that names the spec's categories, and is refused where it does not belong."""
+def test_a_publisher_can_train_a_model_for_another_release(run: Run, tmp_path: Path) -> None:
+    """Labels, a pool and a spec give a model of that spec's categories; each model is refused for another spec."""
     (tmp_path / "spec.toml").write_text(OTHER_SPEC, encoding="utf-8")
     labels, model, pool = labels_file(tmp_path / "labels.csv"), tmp_path / "heat.model", tmp_path / "pool.parquet"
     where = ("--spec", tmp_path / "spec.toml", "--geography", other_geography(tmp_path))
@@ -155,7 +153,7 @@ def test_a_publisher_trains_a_model_of_another_release(run: Run, tmp_path: Path)
 
 @pytest.mark.parametrize("job", ["apply", "evaluate", "train", "pool"])
 def test_every_job_has_help(run: Run, job: str) -> None:
-    """A user who asks gets the options."""
+    """`--help` lists the options."""
     code, out, _ = run("classify", job, "--help")
     assert code == 0
     assert "--" in out

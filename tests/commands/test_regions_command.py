@@ -2,19 +2,17 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from search_insights.spec.geography import Geography
+from tests.support.logs import Run
 from tests.support.other_country import other_geography, other_spec_file
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 def facts(card: str) -> dict[str, str]:
-    """Read a card back: its title, and each fact by its name."""
+    """Parse a printed card: its title, and each fact by its name."""
     title, *lines = card.strip().splitlines()
     return {"title": title} | {line[2:14].strip(): line[14:].strip() for line in lines}
 
@@ -24,7 +22,7 @@ def cards(out: str) -> list[dict[str, str]]:
 
 
 def test_95023_is_not_reported_because_its_county_is_small(run: Run) -> None:
-    """The paper's example: Hollister lies in San Benito County, which is small, so X3 leaves it out."""
+    """The paper's example: Hollister is in San Benito County, which is small, so X3 leaves it out."""
     code, out, err = run("regions", "95023")
     assert (code, err) == (0, "")
     [card] = cards(out)
@@ -56,13 +54,13 @@ def test_a_name_finds_the_county(run: Run) -> None:
 
 @pytest.mark.parametrize("code", ["06075", "01001", "94103", "US-CA"])
 def test_a_code_gives_every_region_that_has_it(run: Run, us: Geography, code: str) -> None:
-    """A county and a postal code may share a code; both are shown, and no other region."""
+    """A county and a postal code may share a code. Both are shown, and no other region."""
     _, out, _ = run("regions", code)
     assert {card["place id"] for card in cards(out)} == {r.place_id for r in us.regions if r.code == code}
 
 
 def test_01001_is_a_county_of_alabama_and_a_postal_code_of_massachusetts(run: Run) -> None:
-    """Codes are unique within a level only."""
+    """Codes are unique only within a level."""
     _, out, _ = run("regions", "01001")
     assert [(card["place id"], card["lies in"].split(", ")[-2]) for card in cards(out)] == [
         ("geoId/01001", "Alabama (US-AL)"),
@@ -70,30 +68,30 @@ def test_01001_is_a_county_of_alabama_and_a_postal_code_of_massachusetts(run: Ru
     ]
 
 
-def test_a_code_is_not_followed_by_what_only_looks_like_it(run: Run, us: Geography) -> None:
-    """`US` is the country, though more than twenty names hold these letters."""
+def test_an_exact_code_hides_partial_matches(run: Run, us: Geography) -> None:
+    """`US` is the country, though more than twenty names contain these letters."""
     assert len(us.find("US")) > 20
     _, out, err = run("regions", "US")
     assert ([card["place id"] for card in cards(out)], err) == (["country/USA"], "")
 
 
-def test_the_country_is_said_to_be_a_sum(run: Run) -> None:
-    """Its values come from noisy ones and it has no size class."""
+def test_the_country_is_shown_as_a_sum(run: Run) -> None:
+    """Its values are sums of noisy ones, and it has no size class."""
     _, out, _ = run("regions", "country/USA")
     [card] = cards(out)
     assert card["reported"] == "yes, as the sum of noisy state values"
     assert card["size class"] == "none (country regions have no size class)"
 
 
-def test_an_unknown_text_is_one_line_and_exit_code_1(run: Run) -> None:
-    """The answer is no; the line says what could be given."""
+def test_an_unknown_region_gives_one_line_and_exit_code_1(run: Run) -> None:
+    """The line says what can be given."""
     code, out, err = run("regions", "nowhere at all")
     assert (code, out) == (1, "")
     assert err.startswith("search-insights: no region 'nowhere at all'; give a code ")
     assert err.count("\n") == 1
 
 
-def test_an_unknown_text_is_an_empty_list_in_json(run: Run) -> None:
+def test_an_unknown_region_gives_an_empty_list_in_json(run: Run) -> None:
     """Scripts always get JSON, and the same exit code."""
     code, out, _ = run("regions", "nowhere at all", "--json")
     assert (code, json.loads(out)) == (1, [])
@@ -117,8 +115,8 @@ def test_json_rows_have_the_columns_of_the_geography_and_the_standing(run: Run) 
     assert (row["size_class"], row["reported"]) == ("small", False)
 
 
-def test_a_long_list_is_cut_for_people_and_whole_for_scripts(run: Run, us: Geography) -> None:
-    """Twenty lines and how many more on a screen; every region in JSON."""
+def test_a_long_list_is_cut_for_people_and_complete_for_scripts(run: Run, us: Geography) -> None:
+    """The screen shows twenty lines and how many more there are; JSON has every region."""
     matches = len(us.find("washington"))
     _, out, err = run("regions", "washington")
     assert len(out.splitlines()) == 21
@@ -132,12 +130,12 @@ def test_a_long_list_is_cut_for_people_and_whole_for_scripts(run: Run, us: Geogr
 
 @pytest.fixture
 def qazaria(tmp_path: Path) -> list[str]:
-    """Options that name the other release."""
+    """The options of the other release."""
     return ["--spec", str(other_spec_file(tmp_path)), "--geography", str(other_geography(tmp_path))]
 
 
-def test_another_country_answers_in_its_own_words(run: Run, qazaria: list[str]) -> None:
-    """Levels, classes and reasons are those of the spec and the table that were given."""
+def test_another_country_is_described_by_its_own_spec(run: Run, qazaria: list[str]) -> None:
+    """Levels, classes and reasons are those of the given spec and geography."""
     code, out, _ = run("regions", "Quieter", *qazaria)
     assert code == 0
     [card] = cards(out)
@@ -147,8 +145,8 @@ def test_another_country_answers_in_its_own_words(run: Run, qazaria: list[str]) 
     assert card["reported"] == "no: X3: parish regions of size class rural are not reported"
 
 
-def test_several_matches_are_a_list(run: Run, qazaria: list[str]) -> None:
-    """A line each under a header: code, name, level, what it lies in (nothing for the country), class, reported."""
+def test_several_matches_are_listed(run: Run, qazaria: list[str]) -> None:
+    """One line each under a header: code, name, level, what it lies in (nothing for the country), class, reported."""
     code, out, err = run("regions", "a", *qazaria)
     assert (code, err) == (0, "")
     header, *lines = [re.split(r" {2,}", line) for line in out.splitlines()]
@@ -159,7 +157,7 @@ def test_several_matches_are_a_list(run: Run, qazaria: list[str]) -> None:
     assert ["p08", "Unmeasured", "parish", "Least Area", "urban", "no: its land area is not known"] in lines
 
 
-def test_an_unknown_area_is_said_to_be_unknown(run: Run, qazaria: list[str]) -> None:
+def test_an_unknown_area_is_shown_as_unknown(run: Run, qazaria: list[str]) -> None:
     """Missing is never shown as zero."""
     _, out, _ = run("regions", "unmeasured", *qazaria)
     [card] = cards(out)
@@ -168,13 +166,13 @@ def test_an_unknown_area_is_said_to_be_unknown(run: Run, qazaria: list[str]) -> 
 
 @pytest.mark.parametrize("name", ["नमस्ते नगर", "<b>Midland</b>", "A1=SUM(A1)", 'North, "Upper" Province'])
 def test_any_name_is_found_as_it_is_written(run: Run, qazaria: list[str], name: str) -> None:
-    """No character of a name means anything to the search."""
+    """No character of a name has a special meaning in the search."""
     _, out, _ = run("regions", name, "--json", *qazaria)
     assert json.loads(out)[0]["name"] == name
 
 
-def test_a_geography_of_another_release_is_refused(run: Run, qazaria: list[str]) -> None:
-    """A spec and a table that do not fit are bad input, in one line."""
+def test_a_geography_that_does_not_fit_the_spec_is_refused(run: Run, qazaria: list[str]) -> None:
+    """It is bad input, explained in one line."""
     code, out, err = run("regions", "tiny", *qazaria[2:])
     assert (code, out) == (2, "")
     assert err.count("\n") == 1

@@ -1,16 +1,17 @@
-"""Promises about logs with queries and no categories: classified on the way, in private, and on the record."""
+"""Promises about logs with queries instead of categories: they are classified in private, and the model is recorded."""
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from search_insights.classifier.model import CategoryNumbers, Classifier, load_classifier
 from search_insights.classifier.train.training import save
-from tests.classifier.test_training import toy
 from tests.support.logs import Publisher, Run, by_cell, count, searches, write_log
 from tests.support.other_country import OTHER_SPEC, other_geography
+from tests.support.training import train_toy
 
 TEXTS = {"A1": "covid vaccine near me", "A2": "is the covid vaccine safe", "A3": "covid vaccine news"}
 QUERY = (
@@ -20,21 +21,20 @@ QUERY = (
 
 
 def queries(more: str = QUERY, user_id: str = "i") -> str:
-    """Write the query of a log that has texts in place of the categories of `searches`."""
+    """Return the SQL of a log that has texts in place of the categories of `searches`."""
     return searches(user_id=user_id, category="", more=more)
 
 
 def other_model(folder: Path) -> Path:
-    """Write a model that fits the packaged spec and is not the packaged one."""
+    """Write another model for the packaged spec than the packaged one."""
     packaged = load_classifier()
-    bias = packaged.bias + 1
-    save(Classifier(packaged.categories, packaged.table, packaged.weights, bias, packaged.cues), folder / "other.model")
+    save(replace(packaged, bias=packaged.bias + 1), folder / "other.model")
     return folder / "other.model"
 
 
 @pytest.mark.parametrize("name", ["log.parquet", "log.csv"])
 def test_queries_count_as_their_categories(publisher: Publisher, name: str) -> None:
-    """A log of texts is counted exactly as the same log with the categories of the texts."""
+    """A log of texts gives exactly the counts of the same log with the categories of the texts."""
     with_category = write_log(publisher.folder / "named" / name)
     with_query = write_log(publisher.folder / "texts" / name, queries())
     expected = by_cell(publisher.coverage, count(publisher.coverage, with_category).counts)
@@ -42,22 +42,22 @@ def test_queries_count_as_their_categories(publisher: Publisher, name: str) -> N
     assert any(category == "A2" for _, category in expected)
 
 
-def test_where_there_are_categories_queries_are_not_looked_at(publisher: Publisher) -> None:
-    """A log that has both is counted by its categories, and no model is on the record."""
+def test_a_log_with_categories_is_not_classified(publisher: Publisher) -> None:
+    """A log that has both is counted by its categories, and the ledger names no model."""
     assert publisher.anonymize(publisher.log(searches(more="'covid vaccine near me' AS query")))[0] == 0
     assert [entry.classifier for entry in publisher.ledger()] == [""]
 
 
 def test_the_models_fingerprint_goes_into_the_ledger(publisher: Publisher) -> None:
-    """What named the queries of a week is on the record."""
+    """The ledger records which model classified the queries of a week."""
     assert publisher.anonymize(publisher.log(queries()))[0] == 0
     assert [entry.classifier for entry in publisher.ledger()] == [load_classifier().fingerprint]
     shown = json.loads(publisher.run("ledger", "--store", publisher.store, "--json")[1])
     assert shown["weeks"][0]["classifier"] == load_classifier().fingerprint
 
 
-def test_another_model_than_before_has_to_be_said(publisher: Publisher, tmp_path: Path) -> None:
-    """A later week named by another model is refused unless the publisher says so; both are on the record."""
+def test_a_change_of_model_must_be_confirmed(publisher: Publisher, tmp_path: Path) -> None:
+    """A later week classified by another model is refused unless the publisher confirms it; the ledger has both."""
     model = other_model(tmp_path)
     first = publisher.log(queries())
     later = f"SELECT * REPLACE (timestamp + INTERVAL 7 DAY AS timestamp) FROM ({queries()})"
@@ -71,7 +71,7 @@ def test_another_model_than_before_has_to_be_said(publisher: Publisher, tmp_path
 
 
 def test_each_text_is_classified_once_a_day_and_alone(publisher: Publisher, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The classifier gets distinct texts of a day and nothing else: no user, no count."""
+    """The classifier gets the distinct texts of a day and nothing else: no user, no count."""
     seen: list[list[str | None]] = []
     classify = Classifier.classify
 
@@ -84,8 +84,8 @@ def test_each_text_is_classified_once_a_day_and_alone(publisher: Publisher, monk
     assert seen == [["covid vaccine near me"]] * 7
 
 
-def test_queries_reach_neither_store_nor_messages(publisher: Publisher) -> None:
-    """No text of the log is in the store, on the screen or in an error, also when the week is refused."""
+def test_queries_reach_neither_the_store_nor_a_message(publisher: Publisher) -> None:
+    """No text of the log is in the store, in the output or in an error, also when the week is refused."""
     secret = "'covid vaccine near me sesame-' || i AS query"
     code, out, err = publisher.anonymize(publisher.log(queries(secret)))
     assert code == 0
@@ -97,7 +97,7 @@ def test_queries_reach_neither_store_nor_messages(publisher: Publisher) -> None:
     assert "sesame" not in out + err
 
 
-def test_any_text_of_a_log_is_classified_or_none(publisher: Publisher) -> None:
+def test_any_text_of_a_log_can_be_classified(publisher: Publisher) -> None:
     """Empty, NUL, emoji, 10 kB and right-to-left texts of a log are counted."""
     texts = "['', 'a' || chr(0) || 'b', '💉 لقاح', repeat('covid ', 2000), NULL, 'İ'][(i % 6) + 1] AS query"
     found = count(publisher.coverage, publisher.log(queries(texts)))
@@ -106,7 +106,7 @@ def test_any_text_of_a_log_is_classified_or_none(publisher: Publisher) -> None:
 
 
 def test_the_packaged_model_is_refused_for_another_release(run: Run, tmp_path: Path) -> None:
-    """A spec of other topics needs a model of its own; with it, its queries are counted."""
+    """A spec with other topics needs its own model; with it, queries are counted."""
     (tmp_path / "spec.toml").write_text(OTHER_SPEC, encoding="utf-8")
     where = ("--spec", tmp_path / "spec.toml", "--geography", other_geography(tmp_path))
     span = ("--from", "2023-10-01", "--weeks", "1", "--events-per-week", "2000", "--seed", "3")
@@ -116,12 +116,12 @@ def test_the_packaged_model_is_refused_for_another_release(run: Run, tmp_path: P
     assert (code, err.count("\n")) == (2, 1)
     assert "the packaged model names A1 vaccination_intent" in err
     assert not (tmp_path / "s.db").exists()
-    save(toy().classifier, tmp_path / "heat.model")
+    save(train_toy().classifier, tmp_path / "heat.model")
     assert run(*go, "--model", tmp_path / "heat.model")[0] == 0
 
 
-def test_a_simulated_log_of_queries_goes_the_whole_way(run: Run, tmp_path: Path) -> None:
-    """Simulate texts, classify, noise and compare with the truth, which knows the categories of the texts."""
+def test_a_simulated_log_of_queries_is_evaluated_end_to_end(run: Run, tmp_path: Path) -> None:
+    """Simulate texts, classify, add noise, and compare with the truth, which knows the categories of the texts."""
     log, truth, store = tmp_path / "log", tmp_path / "truth.parquet", tmp_path / "s.db"
     span = ("--from", "2021-03-08", "--weeks", "1", "--events-per-week", "300000", "--seed", "7")
     assert run("simulate", "--out", log, "--queries", "--truth", truth, *span)[0] == 0

@@ -1,1 +1,1 @@
-"""Attacks that try to break the promise by experiment, on the program's own path."""
+"""Attacks that try to break the promise by experiment, on the program's own code path."""

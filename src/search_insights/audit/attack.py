@@ -1,8 +1,8 @@
-"""The attack of the audit: neighbouring logs that differ by one user-day which does the worst it can.
+"""The attack of the audit: neighbouring logs that differ by one user-day, built to change as many counts as possible.
 
-Thousands of searches in regions of every class, about every topic, repeated, at midnight and late in the day. On the
-other days of the week the same user searches elsewhere, in both logs, so that a bounding which reaches past a day
-would change other counts than the accounting knows of.
+The user-day has thousands of searches in regions of every class, about every topic, repeated, at midnight and late in
+the day. On the other days of the week the same user searches elsewhere, in both logs: if bounding reached past a day,
+counts would change that the accounting does not cover.
 """
 
 import tempfile
@@ -28,16 +28,16 @@ from search_insights.support.arrays import Counts
 from search_insights.support.database import connect
 from search_insights.support.quoting import literal
 
-ATTACKED_DAY = 1  # of the week
-_EVENTS = 3_000  # of the user-day that tries its worst
-_PLACES = 50  # where it searches about topics
-_OTHERS = 40  # users who search on every day, in both logs
-_LATEST = 23 * 3600 - 1  # a second within every day, also one of 23 hours
+ATTACKED_DAY = 1  # of the week, from 0
+_EVENTS = 3_000  # of the attacking user-day
+_MAX_TARGETS = 50  # roughly: the regions in which it searches about topics
+_OTHER_USERS = 40  # who search on every day, in both logs
+_LATEST = 23 * 3600 - 1  # the last second that every day has, even one of 23 hours
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One search of a log: by whom, on which day of the week, at which second, where, about what."""
+    """One search of a log: who, on which day of the week, at which second, where, about what."""
 
     user: int
     day: int
@@ -48,7 +48,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Two log files that differ by one user-day, and the week they are of."""
+    """Two log files of one week that differ by one user-day."""
 
     week: Week
     without: Path
@@ -56,43 +56,43 @@ class Neighbours:
 
 
 def worst_user_day(coverage: Coverage, case: Case) -> list[Search]:
-    """Search everywhere about anything, and about every topic in the regions where the case's counts are.
+    """Return searches everywhere about anything, and about every topic in the regions of the case.
 
-    Topics stay within one size class, so that X4 takes none of them away: that is the most a user-day can reach.
+    The topics stay within one size class, so X4 removes none of them: that is the most a user-day can change.
     """
     spec = coverage.spec
     targets = _targets(coverage, case)
-    rng = np.random.default_rng(0)  # which places the attacker names is not random noise: any choice will do
+    rng = np.random.default_rng(0)  # a seed is fine here: it chooses the attacker's places, not noise
     places = [targets[i] for i in rng.integers(0, len(targets), _EVENTS // 2)]
-    elsewhere = _strewn(coverage, rng, len(places)) if case.name in spec.class_names else places
+    elsewhere = _random_places(coverage, rng, len(places)) if case.name in spec.class_names else places
     topics = [spec.topics[i] for i in rng.integers(0, len(spec.topics), len(places))]
     searches = [*zip(places, topics, strict=True), *((place, None) for place in elsewhere)]
-    seconds = rng.choice([0, _LATEST, *rng.integers(0, _LATEST, 2)], len(searches))  # midnight, often
+    seconds = rng.choice([0, _LATEST, *rng.integers(0, _LATEST, 2)], len(searches))  # often midnight
     return [Search(0, ATTACKED_DAY, int(s), *search) for s, search in zip(seconds, searches, strict=True)]
 
 
 def user_day_everywhere(coverage: Coverage) -> list[Search]:
-    """Search about every topic in regions of all classes."""
+    """Return searches about every topic in regions of all classes."""
     rng = np.random.default_rng(2)
     topics = (None, *coverage.spec.topics)
     return [
         Search(0, ATTACKED_DAY, 17 * i % _LATEST, place, topics[i % len(topics)])
-        for i, place in enumerate(_strewn(coverage, rng, _EVENTS))
+        for i, place in enumerate(_random_places(coverage, rng, _EVENTS))
     ]
 
 
 def target_of(coverage: Coverage, case: Case) -> Region | None:
-    """Find a region that counts at every level of the case, if there is one."""
-    return next(_regions_of(coverage, case), None)
+    """Return a region that counts at every level of the case, or None."""
+    return next(_target_regions(coverage, case), None)
 
 
 def _targets(coverage: Coverage, case: Case) -> list[str]:
-    """Name several regions that each count at every level of the case, as far apart as they lie."""
-    found = [region.place_id for region in _regions_of(coverage, case)]
-    return found[:: max(1, len(found) // _PLACES)]
+    """Return some of the regions that count at every level of the case, evenly spaced in the geography's order."""
+    found = [region.place_id for region in _target_regions(coverage, case)]
+    return found[:: max(1, len(found) // _MAX_TARGETS)]
 
 
-def _regions_of(coverage: Coverage, case: Case) -> Iterator[Region]:
+def _target_regions(coverage: Coverage, case: Case) -> Iterator[Region]:
     spec, geography = coverage.spec, coverage.geography
     wanted = {s.level for s in case.sigmas}
     for region in reversed(geography.regions):
@@ -104,44 +104,44 @@ def _regions_of(coverage: Coverage, case: Case) -> Iterator[Region]:
             yield region
 
 
-def _strewn(coverage: Coverage, rng: np.random.Generator, n: int) -> list[str]:
+def _random_places(coverage: Coverage, rng: np.random.Generator, n: int) -> list[str]:
     counted = [r.place_id for r in coverage.geography.regions if r.level in coverage.spec.level_names]
     return [counted[i] for i in rng.integers(0, len(counted), n)]
 
 
-def _searches_of_both(coverage: Coverage) -> list[Search]:
-    """Give what is in both logs: other users on every day, and the attacker on the days that are not attacked."""
+def _common_searches(coverage: Coverage) -> list[Search]:
+    """Return what both logs hold: other users on every day, and the attacking user on the other days."""
     spec, rng = coverage.spec, np.random.default_rng(1)
     finest = [r.place_id for r in coverage.geography.regions if r.level == spec.level_names[-1]]
     others = [
         Search(user, day, user % 23 * 3600 + day, finest[(user * 97 + day) % len(finest)], None)
         for day in range(7)
-        for user in range(1, _OTHERS + 1)
+        for user in range(1, _OTHER_USERS + 1)
     ]
     topics = (None, *spec.topics)
     elsewhere = [
         Search(0, day, 60 * i, place, topics[i % len(topics)])
         for day in range(7)
         if day != ATTACKED_DAY
-        for i, place in enumerate(_strewn(coverage, rng, 20 * len(topics)))
+        for i, place in enumerate(_random_places(coverage, rng, 20 * len(topics)))
     ]
     return others + elsewhere
 
 
 @contextmanager
 def neighbouring_logs(coverage: Coverage, attack: Sequence[Search]) -> Iterator[Neighbours]:
-    """Write two logs that differ by the attack, and remove them at the end."""
+    """Write two logs that differ by the attack; remove them at the end."""
     week = _past_week(coverage.spec)
-    both = _searches_of_both(coverage)
+    common = _common_searches(coverage)
     with tempfile.TemporaryDirectory(prefix="search-insights-audit-") as folder:
         neighbours = Neighbours(week, Path(folder) / "without.parquet", Path(folder) / "with.parquet")
-        _write_log(neighbours.without, week, both)
-        _write_log(neighbours.with_it, week, [*both, *attack])
+        _write_log(neighbours.without, week, common)
+        _write_log(neighbours.with_it, week, [*common, *attack])
         yield neighbours
 
 
 def _past_week(spec: Spec) -> Week:
-    """Give a week that is over, whenever and whatever the release is."""
+    """Return a week in the past, for any spec."""
     monday = date(2021, 3, 1)
     return week_of(spec, monday + timedelta(days=WEEKDAYS.index(spec.first_day_of_week)))
 
@@ -162,7 +162,7 @@ def _write_log(path: Path, week: Week, searches: Sequence[Search]) -> None:
 
 
 def exact_counts(cells: CellList, log: Path, week: Week) -> Counts:
-    """Count a log exactly, as the program counts any log before it adds noise."""
+    """Count a log exactly, in the way the program counts any log before it adds noise."""
     coverage = cells.coverage
     names = region_names(coverage)
     with open_duckdb_engine(LogSource((str(log),)), coverage.spec, names) as engine:

@@ -1,7 +1,7 @@
-"""What lands in the store: both neighbouring logs are anonymized by the program's own command path, and read back.
+"""Check what is stored: both neighbouring logs are anonymized as the program does it, and the stores are read.
 
-The exact counts are known here, as only an experiment can know them, so the noise in the store is too. It must be on
-every cell, of the promised size, drawn afresh for each store, and never drawn twice for one week.
+Only in an experiment are the exact counts known, and with them the noise in the store. It must be on every cell, of the
+promised size, drawn afresh for each store, and never drawn twice for one week.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,13 +18,15 @@ from search_insights.spec.weeks import Week
 from search_insights.store.store import open_store
 from search_insights.support.arrays import Counts, Floats
 
-# How often all checks together may raise a false alarm.
-RISK = 1e-6
+RISK = 1e-6  # of a false alarm by any of the checks
+
+# A discrete Gaussian of this sigma has the moments of a continuous one, to about one percent.
+_LEAST_SIGMA = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that must hold of what is stored, and what was seen."""
+    """One property that the stores must have, whether it holds, and what was seen."""
 
     name: str
     holds: bool
@@ -34,7 +36,7 @@ class Finding:
 def audit_store(
     cells: CellList, logs: Neighbours, exact: Sequence[Counts], progress: Callable[[str], None]
 ) -> list[Finding]:
-    """Anonymize both logs, each into a store of its own, and judge what is in them by their exact counts."""
+    """Anonymize each log into its own store, and check the stores against the exact counts."""
     folder = logs.without.parent
     stored = []
     for log in (logs.without, logs.with_it):
@@ -42,12 +44,12 @@ def audit_store(
         stored.append(_anonymized(cells, log, logs.week, folder / f"{log.stem}.db"))
     again = _anonymized(cells, logs.with_it, logs.week, folder / f"{logs.without.stem}.db")
     once = Finding("a week is noised once", bool(np.array_equal(again, stored[0])), "another log of it changed nothing")
-    complete = [counts.size == len(cells.cells) for counts in stored]
-    every = Finding("every cell is in both stores", all(complete), f"{len(cells.cells):,} cells")
-    if not every.holds:
-        return [every, once]
+    full = all(counts.size == len(cells.cells) for counts in stored)
+    complete = Finding("every cell is in both stores", full, f"{len(cells.cells):,} cells")
+    if not complete.holds:
+        return [complete, once]
     noise = [(noisy - counts) / cells.sigmas for noisy, counts in zip(stored, exact, strict=True)]
-    return [every, once, *_right_size(cells, exact, noise), *_fresh(noise)]
+    return [complete, once, *_check_sizes(cells, exact, noise), *_check_independence(noise)]
 
 
 def _anonymized(cells: CellList, log: Path, week: Week, store: Path) -> Counts:
@@ -56,11 +58,11 @@ def _anonymized(cells: CellList, log: Path, week: Week, store: Path) -> Counts:
         return opened.noisy_counts(week)
 
 
-def _right_size(cells: CellList, exact: Sequence[Counts], noise: list[Floats]) -> list[Finding]:
-    """Judge the noise of each level, class and category, and that of cells without any search.
+def _check_sizes(cells: CellList, exact: Sequence[Counts], noise: list[Floats]) -> list[Finding]:
+    """Check the noise of each level, class and category, and of cells without any search.
 
-    Noise of a sigma under 1 is hardly ever anything but -1, 0 or 1, and its sum of squares is not chi-squared; it is
-    left to the attack.
+    Noise with a sigma below 1 is almost always -1, 0 or 1, and its sum of squares is not chi-squared; it is left to the
+    attack.
     """
     standings = cells.coverage.standings
     kinds = [(c.region.level, standings[c.region.place_id].size_class, c.category) for c in cells.cells]
@@ -68,23 +70,32 @@ def _right_size(cells: CellList, exact: Sequence[Counts], noise: list[Floats]) -
     names = [" ".join(filter(None, kind)) for kind in kinds]
     groups = {f"noise on {name}": wide & np.tile(np.array(names) == name, 2) for name in dict.fromkeys(names)}
     groups["noise on empty cells"] = wide & (np.concatenate(exact) == 0)
-    drawn = np.concatenate(noise)
-    return [_of_size_one(name, drawn[group], len(groups)) for name, group in groups.items() if group.any()]
+    drawn, sigmas = np.concatenate(noise), np.tile(cells.sigmas, 2)
+    return [
+        _check_size(name, drawn[group], float(sigmas[group].min()), RISK / 4 / len(groups))
+        for name, group in groups.items()
+        if group.any()
+    ]
 
 
-def _of_size_one(name: str, noise: Floats, groups: int) -> Finding:
-    """Judge noise, in units of its sigma, by its sum of squares, which is chi-squared."""
+def _check_size(name: str, noise: Floats, sigma: float, risk: float) -> Finding:
+    """Check noise, in units of its sigma, by its sum of squares, which is chi-squared.
+
+    The noise is whole numbers. Where so little noise that it is suspect would be mostly zeros, because cells are few
+    and the least sigma is small, chi-squared no longer holds and the lower tail says nothing: all of it may well be 0.
+    """
     from scipy import stats
 
     squares = float(np.square(noise).sum())
-    law = stats.chi2(noise.size)
-    tail = min(law.cdf(squares), law.sf(squares))
+    distribution = stats.chi2(noise.size)
+    suspect_sigma = sigma * np.sqrt(distribution.ppf(risk) / noise.size)
+    too_small = suspect_sigma >= _LEAST_SIGMA and distribution.cdf(squares) <= risk
     seen = f"{np.sqrt(squares / noise.size):.3f} of the promised sigma over {noise.size:,} cells"
-    return Finding(name, bool(tail > RISK / 4 / groups), seen)
+    return Finding(name, not (too_small or distribution.sf(squares) <= risk), seen)
 
 
-def _fresh(noise: list[Floats]) -> list[Finding]:
-    """Judge whether noise is independent, between the stores and from cell to cell."""
+def _check_independence(noise: list[Floats]) -> list[Finding]:
+    """Check that noise is independent between the stores and from cell to cell."""
     from scipy import stats
 
     pairs = {

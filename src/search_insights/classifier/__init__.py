@@ -1,1 +1,1 @@
-"""From the text of a query to its category (Section 2). It sees texts and nothing else."""
+"""Classify queries: from a text to its category (Section 2). The classifier sees texts and nothing else."""

@@ -1,8 +1,8 @@
-"""From texts to numbers: the words, classes of words and pairs of them that the classifier weighs.
+"""From texts to features: the words, word classes and pairs of them that the classifier weighs.
 
-Everything is done on whole arrays of bytes and 64-bit hashes, in integers, so that it is fast and the same on every
-machine. A feature is the number of a bucket: texts that share a word, or have words of the same classes side by side,
-share buckets. What a text's features are depends on that text alone, never on its neighbours.
+Everything works on whole arrays of bytes and 64-bit hashes, in integers, so it is fast and gives the same result on
+every machine. A feature is the number of a hash bucket: texts that share a word, or have words of the same classes
+next to each other, share buckets. The features of a text depend on that text alone, not on the rest of its batch.
 """
 
 from collections.abc import Sequence
@@ -18,87 +18,89 @@ Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.uint64]
 
 BUCKET_BITS = 18
-MOST_CHARACTERS = 300  # of a text; what comes after is not looked at
-MOST_CLASSES = 62
-CUE_LETTERS = 4  # of a cue, a piece of text by which a model sees that a text may concern it
-KNOWN = np.uint64(1 << 63)  # the mark of a word that the model has met
+MAX_CHARACTERS = 300  # the rest of a text is ignored
+MAX_CLASSES = 62
+CUE_LENGTH = 4  # bytes of a cue: only texts with one of the model's cues can have a category
+KNOWN = np.uint64(1 << 63)  # the bit of a word that the model knows
 
-_REACH = 5  # words this far apart still make a pair
+_MAX_DISTANCE = 5  # words up to this far apart make a pair
 
-_BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2^64
+_BASE = 0x9E3779B97F4A7C15  # odd, so it has an inverse modulo 2^64
 _INVERSE = pow(_BASE, -1, 1 << 64)
-_MIX = np.uint64(0xD6E8FEB86659FD93)
+_MIX_FACTOR = np.uint64(0xD6E8FEB86659FD93)
 _UNKNOWN = np.uint64(0x5851F42D4C957F2D)
 
 _LETTER, _DIGIT = 1, 2
-_GLANCE_BITS = 16
+_FILTER_BITS = 16
 
 
 def _byte_tables() -> tuple[Bytes, Bytes]:
-    """Say of each byte what it counts as (0 parts words), and how it is written: a space for all that parts words."""
+    """Return the kind of each byte (0 separates words), and the byte itself, or a space if it separates words."""
     kind = np.zeros(256, dtype=np.uint8)
     kind[[*range(ord("a"), ord("z") + 1), *range(0x80, 0x100)]] = _LETTER
     kind[list(range(ord("0"), ord("9") + 1))] = _DIGIT
     return kind, np.where(kind > 0, np.arange(256), ord(" ")).astype(np.uint8)
 
 
-_KIND, _WRITTEN = _byte_tables()
+_KIND, _BLANKED = _byte_tables()
 
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """Texts one after the other, in lower case, each between two line ends; `ends` are the line ends."""
+    """Texts in lower case, one after the other, each between two line ends, whose positions are `ends`."""
 
     data: Bytes
     ends: Numbers
 
     @property
     def texts(self) -> int:
-        """How many texts there are."""
+        """The number of texts."""
         return self.ends.size - 1
 
 
 def normalise(texts: Sequence[str]) -> Buffer:
-    """Join texts in lower case without apostrophes; whatever is in a text, it stays one text."""
+    """Join texts in lower case and without apostrophes. A text with line breaks stays one text."""
     joined = "\n".join(texts)
-    if joined.count("\n") != len(texts) - 1 or max(map(len, texts)) > MOST_CHARACTERS:
-        joined = "\n".join([text[:MOST_CHARACTERS].replace("\n", " ") for text in texts])
+    if joined.count("\n") != len(texts) - 1 or max(map(len, texts)) > MAX_CHARACTERS:
+        joined = "\n".join([text[:MAX_CHARACTERS].replace("\n", " ") for text in texts])
     plain = f"\n{joined.lower()}\n".replace("\u2019", "").replace("'", "")
     data = np.frombuffer(plain.encode("utf-8", "replace"), dtype=np.uint8)
     return Buffer(data, np.flatnonzero(data == ord("\n")))
 
 
-def written(buffer: Buffer) -> Bytes:
-    """Write texts with a space for all that parts words, the ends of texts too."""
-    return _WRITTEN[buffer.data]
+def _blank_separators(buffer: Buffer) -> Bytes:
+    """Return the bytes with a space for everything that separates words, line ends included."""
+    return _BLANKED[buffer.data]
 
 
 def texts_with_cue(buffer: Buffer, cues: npt.NDArray[np.uint32]) -> Numbers:
-    """Number the texts that have one of the cues, which are sorted; all, if there are no cues.
+    """Return the indices of the texts that have one of the cues, which are sorted; all texts if there are no cues.
 
-    A table of hashes nominates, the pieces themselves decide: a chance hit would depend on a text's neighbours.
+    A table of hashes finds candidates, and comparing the bytes confirms them: a hash collision in bytes that span two
+    texts would make the answer for a text depend on its neighbour.
     """
     if not cues.size:
         return np.arange(buffer.texts)
-    letters, glance = written(buffer), np.zeros(1 << _GLANCE_BITS, dtype=bool)
-    glance[_glance(cues)] = True
+    letters, possible = _blank_separators(buffer), np.zeros(1 << _FILTER_BITS, dtype=bool)
+    possible[_filter_slot(cues)] = True
     found = np.zeros(buffer.texts, dtype=bool)
-    for offset in range(CUE_LETTERS):  # each way of cutting the bytes into fours
-        pieces = letters[offset : offset + (letters.size - offset) // CUE_LETTERS * CUE_LETTERS].view("<u4")
-        likely = np.flatnonzero(glance.take(_glance(pieces)))
-        sure = likely[cues[np.minimum(np.searchsorted(cues, pieces[likely]), cues.size - 1)] == pieces[likely]]
-        # The first byte may be the end of the text before, so the second says which text it is.
-        found[np.searchsorted(buffer.ends, sure * CUE_LETTERS + offset + 1) - 1] = True
+    for offset in range(CUE_LENGTH):  # each way of cutting the bytes into fours
+        pieces = letters[offset : offset + (letters.size - offset) // CUE_LENGTH * CUE_LENGTH].view("<u4")
+        candidates = np.flatnonzero(possible.take(_filter_slot(pieces)))
+        nearest = cues[np.minimum(np.searchsorted(cues, pieces[candidates]), cues.size - 1)]
+        confirmed = candidates[nearest == pieces[candidates]]
+        # The first byte may be the line end before the text, so the second byte tells which text it is.
+        found[np.searchsorted(buffer.ends, confirmed * CUE_LENGTH + offset + 1) - 1] = True
     return np.flatnonzero(found)
 
 
-def _glance(pieces: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    return (pieces * np.uint32(0x9E3779B1)) >> np.uint32(32 - _GLANCE_BITS)
+def _filter_slot(pieces: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    return (pieces * np.uint32(0x9E3779B1)) >> np.uint32(32 - _FILTER_BITS)
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of some texts: where they begin and end in the buffer, the text they are of, and their hash."""
+    """The words of some texts: where each begins and ends in the buffer, the text it belongs to, and its hash."""
 
     letters: Bytes
     begin: Numbers
@@ -108,49 +110,48 @@ class Words:
     texts: int
 
 
-def split(buffer: Buffer) -> Words:
-    """Find the words: runs of letters, and runs of digits."""
+def split_words(buffer: Buffer) -> Words:
+    """Return the words: runs of letters, and runs of digits."""
     kind = _KIND[buffer.data]
-    change = np.flatnonzero(kind[1:] != kind[:-1]) + 1  # the buffer begins and ends with a line end: with no word
-    of = kind[change]
-    begins = of > 0
+    change = np.flatnonzero(kind[1:] != kind[:-1]) + 1  # the buffer begins and ends with a line end
+    begins = kind[change] > 0
     begin = change[begins]
     end = change[1:][begins[:-1]]
     text = np.searchsorted(buffer.ends, begin) - 1
-    letters = written(buffer)
+    letters = _blank_separators(buffer)
     return Words(letters, begin, end, text, _hashes(letters, begin, end), buffer.texts)
 
 
 @cache
 def _powers(size: int, base: int) -> Hashes:
-    """Powers of an odd number modulo 2^64; `size` is a power of two, so that few tables are made."""
+    """Return powers of an odd number modulo 2^64; `size` is a power of two, so few tables are cached."""
     powers = np.full(size, base, dtype=np.uint64)
     powers[0] = 1
     return np.cumprod(powers, dtype=np.uint64)
 
 
 def _hashes(letters: Bytes, begin: Numbers, end: Numbers) -> Hashes:
-    """Hash stretches of bytes: differences of one running sum, brought to the same power wherever they stand."""
+    """Hash ranges of bytes: differences of one running sum, scaled to the same power at any position."""
     size = 1 << int(letters.size).bit_length()
     sums = np.zeros(letters.size + 1, dtype=np.uint64)
     np.cumsum(letters * _powers(size, _BASE)[: letters.size], out=sums[1:])
-    return mixed((sums[end] - sums[begin]) * _powers(size, _INVERSE)[begin])
+    return _mix((sums[end] - sums[begin]) * _powers(size, _INVERSE)[begin])
 
 
-def mixed(hashes: Hashes) -> Hashes:
-    """Spread what a hash knows over all its bits."""
-    hashes = (hashes ^ (hashes >> np.uint64(32))) * _MIX
+def _mix(hashes: Hashes) -> Hashes:
+    """Spread the information of a hash over all its bits."""
+    hashes = (hashes ^ (hashes >> np.uint64(32))) * _MIX_FACTOR
     return hashes ^ (hashes >> np.uint64(29))
 
 
-def joined(left: Hashes, right: Hashes) -> Hashes:
-    """Hash a pair, in its order."""
-    return mixed(left * np.uint64(3) + right * np.uint64(0x2545F4914F6CDD1D))
+def _pair(left: Hashes, right: Hashes) -> Hashes:
+    """Hash ordered pairs."""
+    return _mix(left * np.uint64(3) + right * np.uint64(0x2545F4914F6CDD1D))
 
 
 def word_hashes(words: Sequence[str]) -> Hashes:
-    """Hash words or pairs of words as texts are hashed, to look them up in a table."""
-    found = split(normalise(words))
+    """Hash words or pairs of words as the words of texts are hashed, to look them up in a table."""
+    found = split_words(normalise(words))
     count = np.bincount(found.text, minlength=len(words))
     first: Numbers = np.cumsum(count) - count
     if not np.isin(count, (1, 2)).all():
@@ -158,19 +159,19 @@ def word_hashes(words: Sequence[str]) -> Hashes:
         raise ValueError(f"{wrong!r} is neither one word nor two")
     hashes = found.hash[first]
     two = count == 2
-    hashes[two] = joined(hashes[two], found.hash[first[two] + 1])
+    hashes[two] = _pair(hashes[two], found.hash[first[two] + 1])
     return hashes
 
 
 @dataclass(frozen=True, slots=True)
 class WordTable:
-    """The words and pairs of words that a model knows, sorted by hash, each with the classes it belongs to as bits."""
+    """The words and pairs of words that a model knows, sorted by hash, each with its classes as bits."""
 
     keys: Hashes
     classes: Mask
 
     def look_up(self, hashes: Hashes) -> Mask:
-        """Give the classes of words; nothing for unknown ones."""
+        """Return the classes of words, 0 for unknown ones."""
         at = np.searchsorted(self.keys, hashes)
         at[at == self.keys.size] = 0
         classes = self.classes[at]
@@ -180,7 +181,7 @@ class WordTable:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The features of some texts: pairs of a text's number and a bucket, in no order that matters."""
+    """The features of some texts: pairs of a text's index and a bucket, in any order."""
 
     text: Numbers
     bucket: Numbers
@@ -188,21 +189,21 @@ class Features:
 
 
 def features(words: Words, table: WordTable) -> Features:
-    """Find what the model weighs: words, classes of words, pairs near each other, and pieces of unknown words."""
+    """Return what the model weighs: words, word classes, pairs of nearby words, and pieces of unknown words."""
     text, hashes = words.text, words.hash
-    beside = text[1:] == text[:-1]
-    classes = _classes(hashes, beside, table)
+    adjacent = text[1:] == text[:-1]
+    classes = _classes(hashes, adjacent, table)
     known = classes > 0
     classes &= ~KNOWN
     token = _tokens(hashes, classes, known)
     parts = [(text, hashes, 1), (text, token, 2)]
-    parts.append((text[1:][beside], joined(hashes[:-1], hashes[1:])[beside], 3))
-    for distance in range(1, _REACH + 1):
+    parts.append((text[1:][adjacent], _pair(hashes[:-1], hashes[1:])[adjacent], 3))
+    for distance in range(1, _MAX_DISTANCE + 1):
         same = np.flatnonzero(text[distance:] == text[:-distance])
-        parts.append((text[same], joined(token[same], token[same + distance]), 4 if distance == 1 else 5))
-    three = np.flatnonzero(text[2:] == text[:-2])
-    parts.append((text[three], joined(joined(token[three], token[three + 1]), token[three + 2]), 6))
-    parts.extend(_of_whole_texts(words, classes, token))
+        parts.append((text[same], _pair(token[same], token[same + distance]), 4 if distance == 1 else 5))
+    triple = np.flatnonzero(text[2:] == text[:-2])
+    parts.append((text[triple], _pair(_pair(token[triple], token[triple + 1]), token[triple + 2]), 6))
+    parts.extend(_whole_text_features(words, classes, token))
     parts.append((*_pieces(words, np.flatnonzero(~known)), 9))
     return Features(
         np.concatenate([where for where, _, _ in parts]),
@@ -211,53 +212,53 @@ def features(words: Words, table: WordTable) -> Features:
     )
 
 
-def _classes(hashes: Hashes, beside: npt.NDArray[np.bool_], table: WordTable) -> Mask:
-    """Look up each word and each pair of neighbours; a pair gives its classes to both words."""
+def _classes(hashes: Hashes, adjacent: npt.NDArray[np.bool_], table: WordTable) -> Mask:
+    """Look up each word and each pair of adjacent words; a pair gives its classes to both words."""
     classes = table.look_up(hashes)
     if hashes.size > 1:
-        pairs = np.where(beside, table.look_up(joined(hashes[:-1], hashes[1:])), np.uint64(0))
+        pairs = np.where(adjacent, table.look_up(_pair(hashes[:-1], hashes[1:])), np.uint64(0))
         classes[:-1] |= pairs
         classes[1:] |= pairs
     return classes
 
 
 def _tokens(hashes: Hashes, classes: Mask, known: npt.NDArray[np.bool_]) -> Hashes:
-    """Let a word stand for its first class; one without a class for itself; unknown ones are all alike."""
+    """Replace a word by its first class; a known word without a class stays itself, unknown words become one token."""
     first = classes & (~classes + np.uint64(1))
-    return np.where(classes > 0, mixed(first), np.where(known, hashes, _UNKNOWN))
+    return np.where(classes > 0, _mix(first), np.where(known, hashes, _UNKNOWN))
 
 
-def _of_whole_texts(words: Words, classes: Mask, token: Hashes) -> list[tuple[Numbers, Hashes, int]]:
-    """Tell which classes a text has at all, how it begins, and how it ends."""
+def _whole_text_features(words: Words, classes: Mask, token: Hashes) -> list[tuple[Numbers, Hashes, int]]:
+    """Return features of whole texts: all their classes, and how they begin and end."""
     if not token.size:
         return []
     first = np.flatnonzero(np.diff(words.text, prepend=-1))
     last = np.append(first[1:], token.size) - 1
     text = words.text[first]
-    together = np.bitwise_or.reduceat(classes, first)
+    all_classes = np.bitwise_or.reduceat(classes, first)
     length = np.minimum(last - first, 7).astype(np.uint64)
     return [
-        (text, mixed(together + np.uint64(1)), 7),
-        (text, joined(mixed(together + np.uint64(2)), length), 7),
-        (text, joined(token[first], together), 8),
-        (text, mixed(token[first]), 8),
-        (text, mixed(token[last] + np.uint64(1)), 8),
+        (text, _mix(all_classes + np.uint64(1)), 7),
+        (text, _pair(_mix(all_classes + np.uint64(2)), length), 7),
+        (text, _pair(token[first], all_classes), 8),
+        (text, _mix(token[first]), 8),
+        (text, _mix(token[last] + np.uint64(1)), 8),
     ]
 
 
 def _pieces(words: Words, which: Numbers) -> tuple[Numbers, Hashes]:
-    """Cut words into pieces of the length of a cue, the space before and after included."""
+    """Cut words into overlapping pieces as long as a cue, with the space before and after included."""
     begin, end = words.begin[which] - 1, words.end[which] + 1
-    count = np.maximum(end - begin - CUE_LETTERS + 1, 0)
+    count = np.maximum(end - begin - CUE_LENGTH + 1, 0)
     total = int(count.sum())
     start = np.repeat(begin - np.cumsum(count) + count, count) + np.arange(total)
     piece = np.zeros(total, dtype=np.uint64)
-    for i in range(CUE_LETTERS):
+    for i in range(CUE_LENGTH):
         letters = words.letters[start + i].astype(np.uint64)
         piece |= letters << np.uint64(8 * i)
-    return np.repeat(words.text[which], count), mixed(piece)
+    return np.repeat(words.text[which], count), _mix(piece)
 
 
 def _bucket(hashes: Hashes, kind: int) -> Numbers:
-    """Give each kind of feature its own way of falling into buckets."""
+    """Map hashes to buckets, differently for each kind of feature."""
     return ((hashes * np.uint64(2 * kind + _BASE)) >> np.uint64(64 - BUCKET_BITS)).astype(np.int64)

@@ -1,7 +1,7 @@
-"""The words that a classifier knows before it learns: classes of words from a lexicon, and names of places.
+"""The words that a classifier knows before training: word classes from a lexicon, and place names.
 
-A lexicon is a TOML file of classes; what a class means is learnt from labels. Words one slip of the finger away stand
-for the word that was meant.
+A lexicon is a TOML file of word classes; what a class means is learnt from labels. A word that is one typo away from a
+lexicon word has the class of that word.
 """
 
 import string
@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.classifier.features import (
-    CUE_LETTERS,
+    CUE_LENGTH,
     KNOWN,
-    MOST_CLASSES,
+    MAX_CLASSES,
     WordTable,
     normalise,
-    split,
+    split_words,
     word_hashes,
 )
 from search_insights.errors import InputError
@@ -29,30 +29,38 @@ from search_insights.spec.geography import Geography
 
 PACKAGED_LEXICON = "vaccination"
 
-_LEAST_LETTERS = 5  # of a word that may be misspelt: a slip in a shorter one makes another word
-_LEAST_PEOPLE = 40_000  # of a town whose name is a word worth knowing
+_MIN_TYPO_LENGTH = 5  # letters; a typo in a shorter word often makes another word
+_MIN_POPULATION = 40_000  # of a town whose name the classifier knows
 
 
 @dataclass(frozen=True, slots=True)
 class WordClass:
-    """Words that are alike for the purpose at hand."""
+    """Words that mean much the same to the classifier.
+
+    misspelt   words one typo away belong to the class too
+    geography  the geography's place names belong to the class too
+    """
 
     name: str
     words: tuple[str, ...]
-    misspelt: bool = False
-    geography: bool = False
+    misspelt: bool
+    geography: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Classes of words; and cues, the pieces of four letters without which a text is about no category (none: any)."""
+    """Word classes, and cues: a text without any of these four-letter pieces has no category.
+
+    Without cues, every text is classified. The model records a digest of the lexicon's repr, so renaming a field here
+    or in `WordClass` changes the record.
+    """
 
     classes: tuple[WordClass, ...] = ()
     cues: tuple[str, ...] = ()
 
 
 def load_lexicon(path: str | Path = PACKAGED_LEXICON) -> Lexicon:
-    """Read a lexicon: the packaged one, or a file."""
+    """Read the packaged lexicon, or a file."""
     if path == PACKAGED_LEXICON:
         text = (resources.files("search_insights.classifier") / "packaged" / f"{path}_lexicon.toml").read_text(
             encoding="utf-8"
@@ -61,7 +69,7 @@ def load_lexicon(path: str | Path = PACKAGED_LEXICON) -> Lexicon:
         try:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
-            raise InputError(f"{path}: cannot be read; give a lexicon, a TOML file in UTF-8") from None
+            raise InputError(f"{path}: cannot be read; expected a lexicon, a TOML file in UTF-8") from None
     try:
         tables = tomllib.loads(text)
         cues = tuple(cue.strip().replace("_", " ") for cue in tables.get("cues", "").split(",") if cue.strip())
@@ -75,21 +83,21 @@ def _word_class(entry: dict[str, Any]) -> WordClass:
     return WordClass(entry["name"], words, bool(entry.get("misspelt")), bool(entry.get("geography")))
 
 
-def places(geography: Geography) -> Iterator[str]:
-    """Name the regions above the finest level, and towns of some size, in one word or two."""
+def place_names(geography: Geography) -> Iterator[str]:
+    """Yield the names of regions above the finest level and of larger towns, if they have one or two words."""
     people: dict[str, int] = {}
     for region in geography.regions:
         finest = region.level == geography.levels[-1]
         name = region.name.lower().removesuffix(" county").removesuffix(" parish")
-        people[name] = people.get(name, 0) + ((region.population or 0) if finest else _LEAST_PEOPLE)
+        people[name] = people.get(name, 0) + ((region.population or 0) if finest else _MIN_POPULATION)
     for name, count in people.items():
         words = name.replace("'", "").replace("-", " ").replace(".", " ").split()
-        if count >= _LEAST_PEOPLE and len(words) <= 2 and all(len(word) > 2 for word in words):
+        if count >= _MIN_POPULATION and len(words) <= 2 and all(len(word) > 2 for word in words):
             yield " ".join(words)
 
 
-def slips(word: str) -> Iterator[str]:
-    """Make every word that is one slip away: a letter left out, put in, changed, or two swapped."""
+def typos(word: str) -> Iterator[str]:
+    """Yield every word that is one typo away: a letter left out, added, changed, or swapped with the next."""
     letters = string.ascii_lowercase
     for i in range(len(word) + 1):
         before, after = word[:i], word[i:]
@@ -101,21 +109,21 @@ def slips(word: str) -> Iterator[str]:
             yield before + after[1] + after[0] + after[2:]
 
 
-def word_table(classes: Sequence[WordClass], geography: Geography | None, known: Iterable[str] = ()) -> WordTable:
-    """Make the table of all words and pairs with their classes, of misspelt words, and of words known otherwise."""
-    if len(classes) > MOST_CLASSES:
-        raise InputError(f"a lexicon of {len(classes)} classes; at most {MOST_CLASSES} are possible")
+def word_table(classes: Sequence[WordClass], geography: Geography | None, known: Iterable[str]) -> WordTable:
+    """Make the table of the lexicon's words and pairs, their typos, place names, and other known words."""
+    if len(classes) > MAX_CLASSES:
+        raise InputError(f"the lexicon has {len(classes)} classes; at most {MAX_CLASSES} are possible")
     bits: dict[str, int] = {word: int(KNOWN) for word in known}
     for i, word_class in enumerate(classes):
-        more = places(geography) if word_class.geography and geography else ()
-        for word in (*word_class.words, *more):
+        names = place_names(geography) if word_class.geography and geography else ()
+        for word in (*word_class.words, *names):
             bits[word] = bits.get(word, int(KNOWN)) | 1 << i
-    slipped: dict[str, int] = {}
+    misspelt: dict[str, int] = {}
     for i, word_class in enumerate(classes):
         for word in word_class.words if word_class.misspelt else ():
-            if word.isalpha() and len(word) >= _LEAST_LETTERS:
-                slipped |= {slip: int(KNOWN) | 1 << i for slip in slips(word) if slip not in slipped}
-    bits = slipped | bits
+            if word.isalpha() and len(word) >= _MIN_TYPO_LENGTH:
+                misspelt |= {typo: int(KNOWN) | 1 << i for typo in typos(word) if typo not in misspelt}
+    bits = misspelt | bits
     try:
         hashes = word_hashes(list(bits))
     except ValueError as error:
@@ -124,17 +132,20 @@ def word_table(classes: Sequence[WordClass], geography: Geography | None, known:
     return WordTable(keys, np.array(list(bits.values()), dtype=np.uint64)[first])
 
 
-def cue_numbers(cues: Sequence[str]) -> npt.NDArray[np.uint32]:
-    """Give cues as the numbers that their four bytes make; a space only at an edge, or neighbours would matter."""
+def encode_cues(cues: Sequence[str]) -> npt.NDArray[np.uint32]:
+    """Return cues as the sorted numbers that their four bytes make.
+
+    A space is allowed only at an edge: inside, a cue could match across the end of a text.
+    """
     for cue in cues:
-        if len(cue.encode()) != CUE_LETTERS or " " in cue[1:-1]:
-            raise InputError(f"the lexicon's cue {cue!r}: expected four letters, _ only for the edge of a word")
+        if len(cue.encode()) != CUE_LENGTH or " " in cue[1:-1]:
+            raise InputError(f"the lexicon's cue {cue!r}: expected four letters, with _ only for the edge of a word")
     return np.unique(np.frombuffer("".join(cues).encode(), "<u4")).astype(np.uint32)
 
 
 def words_of(texts: Sequence[str]) -> list[str]:
-    """List the words of texts, one for each time it occurs."""
-    found = split(normalise(texts))
+    """Return the words of texts, with repetitions."""
+    found = split_words(normalise(texts))
     letters = found.letters.tobytes()
     spans = zip(found.begin.tolist(), found.end.tolist(), strict=True)
     return [letters[begin:end].decode("utf-8", "replace") for begin, end in spans]

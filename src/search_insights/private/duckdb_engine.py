@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_classifier_for
+from search_insights.classifier.topics import create_topics_table
 from search_insights.errors import InputError
 from search_insights.private.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
 from search_insights.private.engine import Contributions, UnusedRows, combined
@@ -37,8 +38,6 @@ DEFAULT_MEMORY = "2GB"
 _BYTES_AN_EVENT = (50, 120)
 _TEXTS = ("VARCHAR", "BLOB")
 _MOST_PARTS = 6
-
-_TEXTS_AT_ONCE = 1 << 16  # of a day's distinct queries; no more of them are held outside the database
 
 
 @contextmanager
@@ -156,24 +155,12 @@ class DuckDbEngine:
         )
 
     def _name_queries(self, model: Classifier, condition: str) -> None:
-        """Classify each distinct text of a day once, a batch at a time, and keep those that have a topic.
+        """Classify the distinct texts of a day into the table `topics`.
 
         The model sees texts and nothing else: not whose they are, not how often they occur.
         """
-        texts: list[str] = []
-        numbers = [np.zeros(0, dtype=np.uint8)]
         with self._explained():
-            rows = self.connection.execute(f"SELECT DISTINCT query FROM log WHERE {condition} AND query IS NOT NULL")
-            while batch := [text for (text,) in rows.fetchmany(_TEXTS_AT_ONCE)]:
-                named = model.classify(batch)
-                some = np.flatnonzero(named)
-                texts.extend(batch[i] for i in some)
-                numbers.append(named[some])
-            given = {"query": np.array(texts, dtype=object), "category": np.concatenate(numbers)}
-            self.connection.register("topics_given", given)
-            columns = "CAST(query AS VARCHAR) AS query, category"
-            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE topics AS SELECT {columns} FROM topics_given")
-            self.connection.unregister("topics_given")
+            create_topics_table(self.connection, model, f"SELECT query FROM log WHERE {condition}")
 
     def unused_rows(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> UnusedRows:
         """Ask the database what was not used."""

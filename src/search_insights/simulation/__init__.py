@@ -1,1 +1,1 @@
-"""A population that never was, whose searches are known in truth. The one place with a seed."""
+"""A simulated population whose searches are known exactly. The only place in the program with a seed."""

@@ -1,6 +1,7 @@
-"""Writing a simulated log and its truth as Parquet: numbers become texts here, files appear whole or not at all.
+"""Write a simulated log and its truth as Parquet. Numbers become texts here.
 
-Every file of a log carries the options that made it, so that two simulations never mix in one folder.
+A file appears complete or not at all. Every file of a log carries the options it was made with, so two simulations
+never mix in one folder.
 """
 
 import json
@@ -25,13 +26,12 @@ if TYPE_CHECKING:
 PRIVATE = "private: exact shares of a simulated log, for evaluation only; never publish it"
 
 _PART = ".part"
-# V2 packs numbers into as few bits as they need: smaller files, and faster to write and to read.
+# V2 packs numbers into as few bits as they need: smaller files that are faster to write and read.
 _PARQUET = "FORMAT parquet, COMPRESSION snappy, PARQUET_VERSION V2, ROW_GROUP_SIZE 245760"
 
 
-def claim_folder(out: Path, identity: Mapping[str, Any]) -> None:
-    """Make the log's folder; refuse one that holds anything but days of the same simulation."""
-
+def prepare_folder(out: Path, identity: Mapping[str, Any]) -> None:
+    """Create the log's folder. Refuse one that holds anything but days of the same simulation."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         paths = sorted(out.iterdir())
@@ -40,21 +40,21 @@ def claim_folder(out: Path, identity: Mapping[str, Any]) -> None:
     with connect() as connection:
         for path in paths:
             if not (path.name.startswith(".") and path.name.endswith(_PART)):  # left by an interrupted run
-                _refuse_another(connection, path, identity)
+                _require_same_simulation(connection, path, identity)
 
 
-def _refuse_another(connection: "duckdb.DuckDBPyConnection", path: Path, identity: Mapping[str, Any]) -> None:
+def _require_same_simulation(connection: "duckdb.DuckDBPyConnection", path: Path, identity: Mapping[str, Any]) -> None:
     found = _identity_of(connection, path)
     if found is None:
-        raise InputError(f"{path.parent}: holds {path.name}, which is of no simulation; give an empty folder")
+        raise InputError(f"{path.parent}: holds {path.name}, which is not from a simulation; give an empty folder")
     other = [name for name, value in identity.items() if found.get(name) != value]
     if other:
-        words = f"{', '.join(other)} {'differs' if len(other) == 1 else 'differ'}"
-        raise InputError(f"{path.parent}: holds another simulation ({words}); give an empty folder")
+        reason = f"{', '.join(other)} {'differs' if len(other) == 1 else 'differ'}"
+        raise InputError(f"{path.parent}: holds another simulation ({reason}); give an empty folder")
 
 
 def _identity_of(connection: "duckdb.DuckDBPyConnection", path: Path) -> dict[str, Any] | None:
-    """Read what a file of a simulated log carries; nothing if it is no such file."""
+    """Read the options that a file was simulated with; None if it is not a file of a simulated log."""
     import duckdb
 
     query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = 'simulation'"
@@ -66,25 +66,24 @@ def _identity_of(connection: "duckdb.DuckDBPyConnection", path: Path) -> dict[st
 
 
 def open_writer(world: World) -> "duckdb.DuckDBPyConnection":
-    """Open a database that knows the texts. One thread a query: the days themselves run side by side."""
-
+    """Open a database that holds the texts. It uses one thread per query, because days are written in parallel."""
     connection = connect(threads=1)
-    _list_table(connection, "regions", "written", written_names(world.coverage), enum=True)
-    _list_table(connection, "topics", "topic_ids", world.coverage.spec.topics, enum=True)
+    _create_list(connection, "regions", "region_names", log_region_names(world.coverage), enum=True)
+    _create_list(connection, "topics", "topic_ids", world.coverage.spec.topics, enum=True)
     if world.texts is not None:
-        before, after = world.texts.halves()
-        _list_table(connection, "befores", "before", before)
-        _list_table(connection, "afters", "after", after)
-        _list_table(connection, "names", "spoken", [r.name.lower() for r in world.coverage.geography.regions])
+        before, after = world.texts.split_at_place()
+        _create_list(connection, "befores", "before", before)
+        _create_list(connection, "afters", "after", after)
+        _create_list(connection, "places", "place_names", [r.name.lower() for r in world.coverage.geography.regions])
     return connection
 
 
-def _list_table(
+def _create_list(
     connection: "duckdb.DuckDBPyConnection", table: str, column: str, values: Sequence[str], *, enum: bool = False
 ) -> None:
-    """Make a table of one list, from which events take their texts by number.
+    """Create a table with one row, a list of texts that events look up by number.
 
-    As an enum, a column goes into Parquet's dictionary without each text being hashed: five times as fast.
+    As an enum, a column goes into Parquet's dictionary without hashing every text, which is five times as fast.
     """
     given: dict[str, Any] = {"i": np.arange(len(values)), "value": np.array(values, dtype=object)}
     connection.register("given", given)
@@ -95,10 +94,10 @@ def _list_table(
     connection.unregister("given")
 
 
-def written_names(coverage: Coverage) -> list[str]:
-    """Name each region as a log does: by its code, or by its place_id at levels that share codes with another.
+def log_region_names(coverage: Coverage) -> list[str]:
+    """Return how the log writes each region: its code, or its place_id at a level that shares codes with another.
 
-    Codes of the finest level are always bare: a reader takes a code that means two places for the finer one.
+    The finest level always uses bare codes, because a reader takes an ambiguous code for the finer region.
     """
     regions, finest = coverage.geography.regions, coverage.geography.levels[-1]
     levels: dict[str, set[str]] = {}
@@ -117,7 +116,7 @@ def write_day(
     identity: Mapping[str, Any],
     named: Path | None = None,
 ) -> int:
-    """Draw a day and write its file; gives the file's size. Into `named` goes the same day with its categories."""
+    """Draw a day, write its file and return the file's size. `named` gets a copy of the day with categories."""
     path = out / f"{day}.parquet"
     columns = day_columns(world, week, day)
     with connection.cursor() as cursor:
@@ -136,43 +135,46 @@ def _arrays(columns: Columns) -> dict[str, npt.NDArray[Any]]:
         "topic": columns.topic,
     }
     if columns.text is not None and columns.name is not None:
-        arrays |= {"phrase": columns.text, "name": columns.name}
+        arrays |= {"text": columns.text, "name": columns.name}
     return arrays
 
 
 def _select(*, queries: bool) -> str:
-    """Turn numbers into what a log holds. A list gives NULL at 0: no topic, no place in the text."""
+    """Write the query that turns numbers into the columns of a log.
+
+    A list gives NULL at 0: no topic, no place in the text.
+    """
     about, tables = "topic_ids[topic] AS category", "topics"
     if queries:
-        about, tables = "concat(before[phrase], spoken[name], after[phrase]) AS query", "befores, afters, names"
+        about, tables = "concat(before[text], place_names[name], after[text]) AS query", "befores, afters, places"
     return f"""
         SELECT CAST(person AS BIGINT) AS user_id, make_timestamptz(instant) AS timestamp,
-               written[region + 1] AS region, {about}
+               region_names[region + 1] AS region, {about}
         FROM events, regions, {tables}"""
 
 
-def _copy(connection: "duckdb.DuckDBPyConnection", query: str, path: Path, facts: dict[str, str]) -> None:
-    """Write a query's rows as Parquet, whole or not at all."""
+def _copy(connection: "duckdb.DuckDBPyConnection", query: str, path: Path, metadata: dict[str, str]) -> None:
+    """Write a query's rows as a Parquet file that appears complete or not at all."""
     import duckdb
 
     part = path.with_name(f".{path.name}{_PART}")
-    carried = ", ".join(f"{key}: {literal(value)}" for key, value in facts.items())
+    pairs = ", ".join(f"{key}: {literal(value)}" for key, value in metadata.items())
     try:
-        connection.execute(f"COPY ({query}) TO {literal(str(part))} ({_PARQUET}, KV_METADATA {{{carried}}})")
+        connection.execute(f"COPY ({query}) TO {literal(str(part))} ({_PARQUET}, KV_METADATA {{{pairs}}})")
         part.replace(path)
     except (duckdb.IOException, OSError):
-        raise InputError(f"{path}: cannot be written; is there space, and is the folder yours to write?") from None
+        raise InputError(f"{path}: cannot be written; check the free space and that the folder is writable") from None
     finally:
         part.unlink(missing_ok=True)
 
 
 def write_truth(connection: "duckdb.DuckDBPyConnection", world: World, weeks: Sequence[Week], path: Path) -> None:
-    """Write the share of each category expected in each reported region and week. It is private."""
+    """Write the expected share of each category in each reported region and week. The file is private."""
     coverage, regions = world.coverage, world.coverage.geography.regions
     reported = np.array([i for i, r in enumerate(regions) if coverage.standings[r.place_id].reported])
-    _list_table(connection, "places", "place_ids", [r.place_id for r in regions])
-    _list_table(connection, "levels", "level_names", [r.level for r in regions])
-    _list_table(connection, "categories", "ids", [category.id for category in coverage.spec.categories])
+    _create_list(connection, "truth_places", "place_ids", [r.place_id for r in regions])
+    _create_list(connection, "levels", "level_names", [r.level for r in regions])
+    _create_list(connection, "categories", "ids", [category.id for category in coverage.spec.categories])
     shares = np.array([_all_categories(world.interest.expected(week.first_day))[:, reported] for week in weeks])
     week, category, place = (axis.ravel() for axis in np.indices(shares.shape, dtype=np.int32))
     table = {"week": week, "category": category, "region": reported[place], "ratio": shares.ravel()}
@@ -181,7 +183,7 @@ def write_truth(connection: "duckdb.DuckDBPyConnection", world: World, weeks: Se
         SELECT DATE '{weeks[0]}' + 7 * week AS week, level_names[region + 1] AS level,
                place_ids[region + 1] AS place_id, ids[category + 1] AS category,
                CASE WHEN NOT isnan(ratio) THEN ratio END AS expected_ratio
-        FROM shares, places, levels, categories ORDER BY shares.week, region, shares.category"""
+        FROM shares, truth_places, levels, categories ORDER BY shares.week, region, shares.category"""
     _copy(connection, query, path, {"notice": PRIVATE})
 
 

@@ -1,8 +1,8 @@
 """What a simulated population searches for: the share of searches about each topic, by week and place.
 
-Three layers multiply: a national curve (the original's, where the spec has its trends), lasting differences between
-regions, part of them smooth over the map, and slow and weekly movements of each region's own. All of it is a function
-of the seed and the week, so any week can be computed alone.
+Three factors multiply: a national curve (the original's, where the spec has its trends), constant differences between
+regions, partly smooth over the map, and slow and weekly changes of each region. All of it is a function of the seed
+and the week, so any week can be computed on its own.
 """
 
 import csv
@@ -18,13 +18,15 @@ from search_insights.simulation.population import Floats, Tree, generator
 from search_insights.spec.geography import Geography
 from search_insights.spec.spec import Spec
 
-REGION_SPREAD = (0.16, 0.14, 0.10)  # of the logarithm, for the levels below the country; finer ones as the last
-MAP_SPREAD = 0.16  # of the part that is smooth over the map
-WAVE_SPREAD = 0.10  # of the slow movements of the two coarsest levels
-WEEK_SPREAD = 0.04  # of their movements from week to week
+# Standard deviations of the logarithm of a region's interest.
+REGION_SPREAD = (0.16, 0.14, 0.10)  # by level below the country; the last one also for finer levels
+MAP_SPREAD = 0.16  # the part that is smooth over the map
+WAVE_SPREAD = 0.10  # slow changes of the two coarsest levels
+WEEK_SPREAD = 0.04  # their changes from week to week
+
 WAVE_WEEKS = 17
-OWN_PART = 0.6  # how much of a topic's variance is its own; the rest is shared by all topics
-MOST = 0.95  # no place searches for the topics only
+OWN_VARIANCE = 0.6  # share of a topic's variance that is its own; all topics have the rest in common
+MAX_TOPIC_SHARE = 0.95  # nowhere are all searches about the topics
 
 _WAVES = 6
 _WEEK = 7
@@ -32,25 +34,25 @@ _WEEK = 7
 
 @dataclass(frozen=True)
 class NationalCurve:
-    """The share of each topic in the searches of the whole country, its highest week at `peak_share`."""
+    """The share of each topic in the whole country's searches; all topics reach `peak_share` in the highest week."""
 
     spec: Spec
     peak_share: float
 
     def shares(self, week: date) -> Floats:
-        """Give the share of each topic, in the order of the spec."""
+        """Return the share of each topic, in the order of the spec."""
         return self.peak_share * self._relative(week)
 
     def _relative(self, week: date) -> Floats:
-        """Give each topic relative to the highest total: from the table if it covers the week, else made up."""
+        """Return each topic relative to the highest total: from the table if it covers the week, else synthetic."""
         day, table = week.toordinal(), self._table
         if table is not None and table[0, 0] <= day <= table[0, -1]:
             return np.array([np.interp(day, table[0], row) for row in table[1:]])
-        return self._made_up(day) / self._made_up_peak
+        return self._synthetic(day) / self._synthetic_peak
 
     @cached_property
     def _table(self) -> Floats | None:
-        """Derive the topics' curves from the published trends, if the spec's trends of those names allow it."""
+        """Derive the topics' curves from the published trends, if the spec has trends of those names."""
         published = published_trends()
         topics: dict[str, Floats] = {}
         for trend in sorted(self.spec.trends, key=lambda t: len(t.sum_of)):  # single topics first
@@ -63,8 +65,8 @@ class NationalCurve:
         curves = np.array([topics[topic] for topic in self.spec.topics])
         return np.vstack([published["date"], curves / curves.sum(axis=0).max()])
 
-    def _made_up(self, day: int) -> Floats:
-        """Let each topic have its season: a smooth bump once a year, later and lower from topic to topic."""
+    def _synthetic(self, day: int) -> Floats:
+        """Give each topic a season: a smooth bump once a year, later and lower from topic to topic."""
         count = len(self.spec.topics)
         order = np.arange(count)
         angle = 2 * math.pi * (day / 365.25 - (0.2 + 0.12 * order))
@@ -72,8 +74,8 @@ class NationalCurve:
         return np.asarray((count - order) * (0.2 + 0.8 * bump))
 
     @cached_property
-    def _made_up_peak(self) -> float:
-        return max(float(self._made_up(day).sum()) for day in range(366))
+    def _synthetic_peak(self) -> float:
+        return max(float(self._synthetic(day).sum()) for day in range(366))
 
 
 def published_trends() -> dict[str, Floats]:
@@ -92,59 +94,60 @@ class Interest:
     curve: NationalCurve
     tree: Tree
     search_weights: Floats
-    lasting: Floats
+    baseline: Floats
     phases: Floats
     seed: int
 
     def shares(self, week: date) -> Floats:
-        """Give the share of each topic (rows) at each place (columns: regions; only leaves are places)."""
+        """Return the share of each topic (rows) in each region (columns); 0 except in leaves, where people live."""
         leaves = self.tree.leaves
-        appeal = np.zeros_like(self.lasting)
-        appeal[:, leaves] = np.exp(self.lasting + self._movement(week))[:, leaves]
-        national = appeal @ self.search_weights
-        shares = appeal * (self.curve.shares(week) / national)[:, None]
-        return np.asarray(shares * np.minimum(1, MOST / np.maximum(shares.sum(axis=0), MOST)))
+        relative = np.zeros_like(self.baseline)
+        relative[:, leaves] = np.exp(self.baseline + self._change(week))[:, leaves]
+        national = relative @ self.search_weights
+        shares = relative * (self.curve.shares(week) / national)[:, None]
+        return np.asarray(shares * np.minimum(1, MAX_TOPIC_SHARE / np.maximum(shares.sum(axis=0), MAX_TOPIC_SHARE)))
 
     def expected(self, week: date) -> Floats:
-        """Give the share of each topic in all regions; not a number where nobody ever searches."""
-        here = self.tree.gather(self.search_weights)
+        """Return the expected share of each topic in all regions; NaN where nobody ever searches."""
+        searches = self.tree.sum_upwards(self.search_weights)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return self.tree.gather(self.shares(week) * self.search_weights) / np.where(here > 0, here, np.nan)
+            about = self.tree.sum_upwards(self.shares(week) * self.search_weights)
+            return about / np.where(searches > 0, searches, np.nan)
 
-    def _movement(self, week: date) -> Floats:
+    def _change(self, week: date) -> Floats:
         rng = generator(self.seed, "week", week)
         coarse = self.phases.shape[1]
         wave = math.sqrt(2) * np.cos(2 * math.pi * week.toordinal() / (_WEEK * WAVE_WEEKS) + self.phases)
         jitter = rng.standard_normal(self.phases.shape)
-        moved = np.zeros_like(self.lasting)
-        moved[:, :coarse] = WAVE_SPREAD * wave + WEEK_SPREAD * jitter
-        return self.tree.inherited(moved)
+        change = np.zeros_like(self.baseline)
+        change[:, :coarse] = WAVE_SPREAD * wave + WEEK_SPREAD * jitter
+        return self.tree.sum_downwards(change)
 
 
-def take_interest(
+def draw_interest(
     spec: Spec, geography: Geography, tree: Tree, search_weights: Floats, peak_share: float, seed: int
 ) -> Interest:
-    """Draw the lasting differences between the regions, and when each one's slow movements have their crest."""
+    """Draw the constant differences between the regions, and the phase of each region's slow changes."""
     rng = generator(seed, "regions")
     topics = len(spec.topics)
     own = np.zeros((topics, tree.size))
     for depth in range(1, int(tree.depth.max()) + 1):
         here = np.flatnonzero(tree.depth == depth)
         spread = REGION_SPREAD[min(depth, len(REGION_SPREAD)) - 1]
-        own[:, here] = spread * _partly_shared(rng.standard_normal((topics + 1, len(here))))
-    waves = np.array([_smooth_field(rng, *_map(geography)) for _ in range(topics + 1)])
-    lasting = tree.inherited(own) + MAP_SPREAD * _partly_shared(waves)
+        own[:, here] = spread * _correlate(rng.standard_normal((topics + 1, len(here))))
+    waves = np.array([_smooth_field(rng, *_map_points(geography)) for _ in range(topics + 1)])
+    baseline = tree.sum_downwards(own) + MAP_SPREAD * _correlate(waves)
     phases = rng.uniform(0, 2 * math.pi, (topics, int((tree.depth <= 2).sum())))
-    return Interest(NationalCurve(spec, peak_share), tree, search_weights, lasting, phases, seed)
+    return Interest(NationalCurve(spec, peak_share), tree, search_weights, baseline, phases, seed)
 
 
-def _partly_shared(normals: Floats) -> Floats:
-    """Mix the first row into all others, so that a place that searches more for one topic does so for the next."""
-    return np.asarray(math.sqrt(1 - OWN_PART) * normals[0] + math.sqrt(OWN_PART) * normals[1:])
+def _correlate(normals: Floats) -> Floats:
+    """Mix the first row into all others: a place that searches more for one topic does so for the others too."""
+    return np.asarray(math.sqrt(1 - OWN_VARIANCE) * normals[0] + math.sqrt(OWN_VARIANCE) * normals[1:])
 
 
-def _map(geography: Geography) -> tuple[Floats, Floats]:
-    """Give each region a point on the map, its parent's if it has none, in units of the country's extent."""
+def _map_points(geography: Geography) -> tuple[Floats, Floats]:
+    """Return each region's point on the map, or its parent's if unknown, in units of the country's extent."""
     points: dict[str | None, tuple[float, float]] = {None: (0.0, 0.0)}
     for region in geography.regions:  # parents come before their children
         if region.longitude is None or region.latitude is None:
@@ -158,7 +161,7 @@ def _map(geography: Geography) -> tuple[Floats, Floats]:
 
 
 def _smooth_field(rng: np.random.Generator, x: Floats, y: Floats) -> Floats:
-    """Add up a few long waves in random directions: variance 1 over the draw, neighbours alike."""
+    """Add up a few long waves in random directions: expected variance 1, and neighbours are similar."""
     length = rng.uniform(2.0, 6.0, _WAVES)
     direction, phase = rng.uniform(0, 2 * math.pi, (2, _WAVES))
     along = np.outer(np.cos(direction), x) + np.outer(np.sin(direction), y)

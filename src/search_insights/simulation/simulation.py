@@ -1,8 +1,8 @@
-"""Simulating a search log: people of the real geography, searching by day and week about anything and the topics.
+"""Simulate a search log: people of a real geography who search about the topics and anything else.
 
-One Parquet file a day. A day depends on the seed, the options and its date only, never on the days before it or on
-which thread made it, so the same seed gives the same log and a day can be made alone. Numbers are drawn in columns
-with NumPy; DuckDB turns them into text and writes the file.
+The log has one Parquet file a day. A day depends on the seed, the options and its date only, not on earlier days or on
+the thread that made it, so the same seed gives the same log and any day can be made on its own. NumPy draws columns of
+numbers; DuckDB turns them into text and writes the file.
 """
 
 import os
@@ -17,22 +17,22 @@ from typing import Any
 
 from search_insights.errors import InputError
 from search_insights.simulation.day import World, events_on, make_world
-from search_insights.simulation.files import claim_folder, open_writer, write_day, write_truth
+from search_insights.simulation.files import open_writer, prepare_folder, write_day, write_truth
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week, week_of, weeks_between
 
 PEAK_SHARE = 0.10
-EVENTS_PER_USER = 4  # a week, on average: of those who search on a day, most do so once or twice
+EVENTS_PER_USER = 4  # a week, on average; most people who search on a day do so once or twice
 
 _LIMIT = 2**63
 _USER_LIMIT = 2**30  # ranks are drawn from 32 random bits
-_MOST_WORKERS = 4  # each holds a day in memory
-_QUIET_SECONDS = 2.0
+_MAX_WORKERS = 4  # each holds a day in memory
+_PROGRESS_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """All that decides what a day of the log holds."""
+    """The options that determine what a day of the log holds."""
 
     coverage: Coverage
     seed: int
@@ -43,19 +43,19 @@ class Simulation:
 
     def __post_init__(self) -> None:
         for name, value, limit in (
-            ("events-per-week", self.events_per_week, _LIMIT),
+            ("events_per_week", self.events_per_week, _LIMIT),
             ("users", self.users, _USER_LIMIT),
         ):
             if not 0 < value < limit:
-                raise InputError(f"--{name} {value}: expected a whole number from 1 to {limit - 1}")
+                raise InputError(f"`{name}` {value}: expected a whole number from 1 to {limit - 1}")
         if not 0 <= self.seed < _LIMIT:
-            raise InputError(f"--seed {self.seed}: expected a whole number from 0 up")
+            raise InputError(f"`seed` {self.seed}: expected a whole number from 0 up")
         if not 0 < self.peak_share <= 0.5:
-            raise InputError(f"--peak-share {self.peak_share}: expected a number above 0 and up to 0.5")
+            raise InputError(f"`peak_share` {self.peak_share}: expected a number above 0 and up to 0.5")
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What every file of the log carries, so that two simulations never mix in one folder."""
+        """The options as every file of the log carries them."""
         return {
             "seed": self.seed,
             "spec": self.coverage.spec.fingerprint,
@@ -69,7 +69,7 @@ class Simulation:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedLog:
-    """What was written."""
+    """The log that was written: its folder, weeks, size and truth."""
 
     folder: Path
     weeks: tuple[Week, ...]
@@ -96,18 +96,18 @@ def simulate(
 ) -> SimulatedLog:
     """Write a log of some weeks into the folder `out`, one file a day, and the expected shares into `truth`.
 
-    Into the folder `named` go the same events with the categories that they were drawn from, whatever their texts.
+    The folder `named` gets the same events with the categories they were drawn from, in place of texts.
     """
     users = max(1, events_per_week // EVENTS_PER_USER) if users is None else users
     simulation = Simulation(coverage, seed, events_per_week, users, peak_share, queries)
     chosen = _weeks(coverage, first_week, weeks)
     _check_truth(truth, out)
-    claim_folder(out, simulation.identity)
+    prepare_folder(out, simulation.identity)
     world = make_world(coverage, seed, events_per_week, users, peak_share, queries)
     days = [(week, day) for week in chosen for day in week.days]
     with open_writer(world) as connection:
         write = partial(write_day, connection, world, out=out, identity=simulation.identity, named=named)
-        sizes = list(_watched(_side_by_side(write, days), world, days, progress))
+        sizes = list(_with_progress(_in_parallel(write, days), world, days, progress))
         if truth is not None:
             write_truth(connection, world, chosen, truth)
     events = sum(events_on(world, week, day) for week, day in days)
@@ -120,44 +120,44 @@ def _weeks(coverage: Coverage, first_week: date, weeks: int) -> tuple[Week, ...]
         last = first.first_day + timedelta(weeks=weeks - 1)
         _ = last + timedelta(weeks=1)  # the last day ends where the next one begins
     except OverflowError:
-        raise InputError(f"--weeks {weeks}: the calendar ends before that") from None
+        raise InputError(f"`weeks` {weeks}: the calendar ends before that") from None
     if weeks < 1:
-        raise InputError(f"--weeks {weeks}: expected a whole number from 1 up")
+        raise InputError(f"`weeks` {weeks}: expected a whole number from 1 up")
     return tuple(weeks_between(coverage.spec, first.first_day, last))
 
 
 def _check_truth(truth: Path | None, out: Path) -> None:
-    """Refuse a name that would not be Parquet, or that would make the truth a part of the log."""
+    """Refuse a path that is not Parquet, that is in the log's folder, or whose folder does not exist."""
     if truth is None:
         return
     if truth.suffix != ".parquet":
-        raise InputError(f"{truth}: the truth is written as Parquet; give a name that ends in .parquet")
+        raise InputError(f"{truth}: the truth is a Parquet file; give a name that ends in .parquet")
     if out.resolve() in truth.resolve().parents:
-        raise InputError(f"{truth}: the truth is no part of the log; give a file outside {out}")
+        raise InputError(f"{truth}: the truth must not be part of the log; give a file outside {out}")
     if not truth.parent.is_dir():
-        raise InputError(f"{truth}: no folder {truth.parent}; make it first")
+        raise InputError(f"{truth}: there is no folder {truth.parent}; create it first")
 
 
-def _side_by_side(write: Callable[[Week, date], int], days: Sequence[tuple[Week, date]]) -> Iterator[int]:
-    """Write several days at once, each on a thread of its own; gives the size of each file in order."""
-    pool = ThreadPoolExecutor(min(_MOST_WORKERS, os.cpu_count() or 1))
+def _in_parallel(write: Callable[[Week, date], int], days: Sequence[tuple[Week, date]]) -> Iterator[int]:
+    """Write days in parallel, each in its own thread, and yield the size of each file in order."""
+    pool = ThreadPoolExecutor(min(_MAX_WORKERS, os.cpu_count() or 1))
     try:
         yield from pool.map(write, *zip(*days, strict=True))
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _watched(
+def _with_progress(
     sizes: Iterable[int], world: World, days: list[tuple[Week, date]], progress: Callable[[str], None]
 ) -> Iterator[int]:
-    """Tell how far the work is: at most once a week of the log, and every two seconds."""
+    """Report progress, at most once per week of the log and every two seconds."""
     total, done, began = len(days) * world.events_per_week // 7, 0, monotonic()
-    told = began
+    reported = began
     for (week, day), size in zip(days, sizes, strict=True):
         done += events_on(world, week, day)
         now = monotonic()
-        if day == week.days[-1] and now - told > _QUIET_SECONDS:
+        if day == week.days[-1] and now - reported > _PROGRESS_SECONDS:
             speed = done / (now - began) / 1e6
             progress(f"simulated the week of {week}: {done:,} of {total:,} events, {speed:.1f} million a second")
-            told = now
+            reported = now
         yield size

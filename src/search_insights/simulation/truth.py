@@ -47,7 +47,7 @@ def read_truth(path: Path, coverage: Coverage, regions: Sequence[Region]) -> Tru
                 WHERE exact_count IS NOT NULL""").fetchnumpy()
         except duckdb.Error:
             raise InputError(
-                f"{path}: not a truth with exact counts; make it with 'search-insights simulate --truth'"
+                f"{path}: not a truth with exact counts; make it with 'search-insights simulate'"
             ) from None
     counts = np.full((len(weeks), len(regions), len(categories)), np.nan)
     counts[rows["week"], rows["place"], rows["category"]] = rows["exact_count"]

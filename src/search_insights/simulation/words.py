@@ -1,14 +1,13 @@
-"""The words that simulated searches are made of: lists of words, and forms that put them together.
+"""What simulated searches are made of: word lists, and templates that combine them.
 
-A form names lists in angle brackets; `{place}` is a gap for the name of a place. None of it is
-anyone's real search.
+A template names lists in angle brackets; `{place}` is a placeholder for the name of a place. No text is a real search.
 """
 
 PLACE = "{place}"
 
 
 def _list(text: str) -> tuple[str, ...]:
-    """Split a list at its commas; lines end anywhere."""
+    """Split at commas and collapse line breaks."""
     return tuple(" ".join(item.split()) for item in text.split(","))
 
 
@@ -113,13 +112,13 @@ WORDS = {
         what is, how to apply for, how to get, who pays for, can i lose my, why is there, how long does
     """),
 }
-# Most people name no maker, some do.
+# Some people name the maker.
 WORDS["vaccine"] += tuple(
     f"{brand} {word}" for brand in WORDS["brand"] for word in ("vaccine", "covid vaccine", "shot")
 )
 
-# The forms of each topic that has words of its own, by its name in the spec.
-TOPIC_FORMS = {
+# Templates of topics with words of their own, by the topic's name in the spec.
+TOPIC_TEMPLATES = {
     "vaccination_intent": _list("""
         <vaccine> near me, <vaccine> {place}, <vaccine> appointment, <vaccine> appointment {place}, <pharmacy>
         <vaccine>, <pharmacy> <vaccine> appointment, <pharmacy> <vaccine> {place}, where to get <vaccine>, when can
@@ -147,13 +146,13 @@ TOPIC_FORMS = {
     """),
 }
 
-# The forms of any other topic: its name, in the ways people ask for things.
-PLAIN_FORMS = _list("""
+# Templates of any other topic: its name, in the ways people ask for things.
+GENERIC_TEMPLATES = _list("""
     <topic>, <topic> near me, <topic> {place}, <ask> <topic>, <topic> <detail>, <ask> <topic> <detail>, <topic>
     <detail> {place}, best <topic> <detail>, <topic> for <people>, <ask> <topic> for <people>
 """)
 
-ORDINARY_FORMS = _list("""
+ORDINARY_TEMPLATES = _list("""
     weather {place}, {place} news, restaurants {place}, {place} zip code, homes for sale {place}, {place} high
     school, jobs in {place}, things to do in {place}, {place} library, pizza {place}, dentist {place}, {place}
     traffic, apartments {place}, hotels in {place}, {place} obituaries, movies {place}, gas prices {place}, {place}

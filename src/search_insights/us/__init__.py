@@ -1,1 +1,1 @@
-"""Building the packaged geography of the United States from official files."""
+"""Build the geography of the United States from official files."""

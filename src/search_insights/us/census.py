@@ -1,4 +1,4 @@
-"""Importers for the official files of the United States, as the Census Bureau and HUD publish them."""
+"""Import the official files of the United States, as the Census Bureau and HUD publish them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from search_insights.us.geography import Source, UsInputs, assemble, connect_steadily, first_row, wrong
+from search_insights.us.geography import Source, UsInputs, assemble, connect_single_threaded, first_row, input_error
 
 if TYPE_CHECKING:
     import duckdb
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Column:
-    """A column that an importer needs: a code of so many digits, a number from low to high, or text."""
+    """A required column: a code of `digits` digits, a number from `low` to `high`, or text."""
 
     header: str
     digits: int = 0
@@ -25,7 +25,7 @@ class _Column:
 
     @property
     def sql_name(self) -> str:
-        """The name of the column in the tables made here."""
+        """The column's name in the tables made here."""
         return self.header.lower()
 
 
@@ -58,7 +58,7 @@ _PEOPLE_QUERY = """
 _LAND_QUERY = """
     select geoid as fips, aland / 1e6 as land_area_km2, intptlat as latitude, intptlong as longitude
     from counties"""
-# USPS writes cities in capitals: each run of letters keeps its first one.
+# USPS writes cities in capitals: only the first letter of each word stays one.
 _ZIPS_QUERY = r"""
     select geoid as zip, city, null as population, aland / 1e6 as land_area_km2,
            intptlat as latitude, intptlong as longitude, null as county
@@ -72,8 +72,8 @@ _SHARES_QUERY = "select zip, county, tot_ratio as share from crosswalk"
 
 
 def build_us_geography(estimates: Path, counties: Path, zctas: Path, crosswalk: Path, out: Path) -> Path:
-    """Make the table of regions from the official files, and say where it was written."""
-    connection = connect_steadily()
+    """Build the table of regions from the official files, write it to `out` and return `out`."""
+    connection = connect_single_threaded()
     _read(connection, estimates, "estimates", _ESTIMATES)
     _read(connection, counties, "counties", _GAZETTEER)
     _read(connection, zctas, "zctas", _GAZETTEER)
@@ -88,7 +88,7 @@ def build_us_geography(estimates: Path, counties: Path, zctas: Path, crosswalk: 
 
 
 def _read(connection: duckdb.DuckDBPyConnection, path: Path, name: str, columns: Sequence[_Column]) -> None:
-    """Read the columns that are needed from an official file into a table, checked and trimmed."""
+    """Read the required columns of an official file into the table `name`, trimmed and checked."""
     encoding = _encoding(path)
     delimiter, headers = _headers(path, encoding)
     fields = ", ".join(_field(path, headers, column) for column in columns)
@@ -108,13 +108,13 @@ def _read(connection: duckdb.DuckDBPyConnection, path: Path, name: str, columns:
 
 
 def _encoding(path: Path) -> str:
-    """How the text is encoded; the Census Bureau writes latin-1, a file that was saved again is UTF-8."""
+    """Return the encoding: the Census Bureau writes latin-1, but a file that was saved again may be UTF-8."""
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise wrong(str(path), "the file cannot be read", "a file that exists", "check the path") from error
+        raise input_error(str(path), "the file cannot be read", "a file that exists", "check the path") from error
     if content[:4] in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
-        raise wrong(
+        raise input_error(
             str(path),
             "this is an Excel workbook or an archive",
             "plain text (CSV or .txt)",
@@ -128,7 +128,7 @@ def _encoding(path: Path) -> str:
 
 
 def _headers(path: Path, encoding: str) -> tuple[str, list[str]]:
-    """The separator and the column names, in capitals and without the blanks that pad them."""
+    """Return the separator and the column names, in capitals and without padding."""
     with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding) as lines:
         line = lines.readline()
     delimiter = max("\t|,", key=line.count)
@@ -136,12 +136,12 @@ def _headers(path: Path, encoding: str) -> tuple[str, list[str]]:
 
 
 def _field(path: Path, headers: list[str], column: _Column) -> str:
-    """The SQL that picks one column by its place, since names may be padded or repeated."""
+    """Return the SQL that selects a column by position, since names may be padded or repeated."""
     if column.header in headers:
         return f"trim(c{headers.index(column.header)}) as {column.sql_name}"
     if column.optional:
         return f"null::varchar as {column.sql_name}"
-    raise wrong(
+    raise input_error(
         f"{path}: column {column.header}",
         "the column is missing",
         _expectation(column),
@@ -150,14 +150,14 @@ def _field(path: Path, headers: list[str], column: _Column) -> str:
 
 
 def _load(connection: duckdb.DuckDBPyConnection, path: Path, statement: str) -> None:
-    """Run the statement that reads a file, and name the file when its rows are not a table."""
+    """Run the statement that reads a file; if it fails, raise an error that names the file."""
     import duckdb
 
     try:
         connection.execute(statement, [str(path)])
     except duckdb.Error as error:
         reason = " ".join(str(error).split("\n")[0].split())
-        raise wrong(
+        raise input_error(
             str(path),
             f"the rows cannot be read ({reason})",
             "as many values in a row as column names",
@@ -166,28 +166,28 @@ def _load(connection: duckdb.DuckDBPyConnection, path: Path, statement: str) -> 
 
 
 def _check_column(connection: duckdb.DuckDBPyConnection, path: Path, name: str, column: _Column) -> None:
-    """Stop at the first value that is not what its column must hold."""
+    """Refuse the file at the first value that is not what its column must hold."""
     field = column.sql_name
     if column.digits:
-        good = f"regexp_full_match({field}, '[0-9]{{1,{column.digits}}}')"
+        valid = f"regexp_full_match({field}, '[0-9]{{1,{column.digits}}}')"
     elif column.low is not None:
-        good = f"try_cast({field} as double) between {column.low} and {column.high}"
+        valid = f"try_cast({field} as double) between {column.low} and {column.high}"
     else:
         return
-    bad = first_row(
-        connection, f"select line, coalesce({field}, '') from raw_{name} where ({good}) is not true order by 1"
+    invalid = first_row(
+        connection, f"select line, coalesce({field}, '') from raw_{name} where ({valid}) is not true order by 1"
     )
-    if bad:
-        raise wrong(
+    if invalid:
+        raise input_error(
             f"{path}: column {column.header}",
-            f"{bad[1]!r} in line {bad[0]}",
+            f"{invalid[1]!r} in line {invalid[0]}",
             _expectation(column),
             "correct the line or download the file again",
         )
 
 
 def _expectation(column: _Column) -> str:
-    """What a column must hold, in words."""
+    """Describe what a column must hold."""
     if column.digits:
         return f"a code of {column.digits} digits"
     if column.low is None:
@@ -196,7 +196,7 @@ def _expectation(column: _Column) -> str:
 
 
 def _value(column: _Column) -> str:
-    """The SQL of a checked value; a code that went through a spreadsheet gets its zeros back."""
+    """Return the SQL of a checked value; a code gets back the leading zeros that spreadsheets remove."""
     if column.digits:
         return f"lpad({column.sql_name}, {column.digits}, '0') as {column.sql_name}"
     return column.sql_name if column.low is None else f"{column.sql_name}::double as {column.sql_name}"

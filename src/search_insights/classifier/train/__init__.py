@@ -1,1 +1,1 @@
-"""Training the classifier; needs the extra `train`. Nothing else of the program imports it."""
+"""Train the classifier; needs the extra `train`. In the program only the command `classify` imports it."""

@@ -1,11 +1,11 @@
-"""Training the classifier, semi-supervised: a committee learns from labels and names the pool, a student learns both.
+"""Semi-supervised training: a committee learns from labels and classifies the pool, a student learns from both.
 
-1. A committee of models, each trained without one fifth of the labels, says how sure it may be: its confidence is
-   calibrated on the fifths that the members have not seen.
-2. The committee names the pool. A text is kept if the calibrated confidence is high; there are no quotas by category.
-3. The student learns from the labels, from the kept texts, and from both typed less carefully.
+1. Each member of the committee is trained without one fifth of the labels. Its confidence is calibrated on that fifth.
+2. The committee classifies the pool. A text is kept if the calibrated confidence is high; there are no quotas by
+   category.
+3. The student learns from the labels, from the kept texts, and from mistyped copies of both.
 
-Numbers are then rounded to whole ones. The same labels, pool and lexicon give the same model.
+The weights are then rounded to whole numbers. The same labels, pool and lexicon give the same model.
 """
 
 import hashlib
@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.classifier.features import BUCKET_BITS, WordTable, features, normalise, split, texts_with_cue
-from search_insights.classifier.lexicon import Lexicon, cue_numbers, word_table, words_of
+from search_insights.classifier.features import BUCKET_BITS, WordTable, features, normalise, split_words, texts_with_cue
+from search_insights.classifier.lexicon import Lexicon, encode_cues, word_table, words_of
 from search_insights.classifier.model import UNIT, Classifier
-from search_insights.classifier.train.pool import noised
+from search_insights.classifier.train.pool import mistyped
 from search_insights.errors import InputError
 from search_insights.spec.geography import Geography
 from search_insights.spec.spec import Spec
@@ -30,24 +30,23 @@ from search_insights.spec.spec import Spec
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
 
-SURE = 0.9  # the calibrated confidence that a text of the pool needs
-POOL_WORTH = 500  # labels: what all kept texts of the pool weigh together, however many labels there are
-TYPED_AGAIN = 4  # times that a text is typed less carefully; all together they weigh as much as the text itself
-LEAST_TIMES = 3  # a word occurs in the labels before it is known
+MIN_CONFIDENCE = 0.9  # calibrated, for a text of the pool to be kept
+POOL_WEIGHT = 500  # of all kept texts together; a label weighs 1
+MISTYPED_COPIES = 4  # of each text; together they weigh as much as the text itself
+MIN_OCCURRENCES = 3  # of a word in the labels, for the model to know it
 
 _FOLDS = 5
-_STRENGTH = 1.0  # of the labels against the wish for small weights
+_INVERSE_REGULARIZATION = 1.0  # higher fits the labels more closely, with larger weights
 _ITERATIONS = 400
-_RARE = 1e-9
+_TINY = 1e-9  # keeps logarithms finite
 
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A model, and what became of its training."""
+    """A model, and how many texts of the pool it learnt from."""
 
     classifier: Classifier
     kept: int
-    temperature: float
 
 
 def train(
@@ -61,28 +60,28 @@ def train(
     seed: int = 0,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Trained:
-    """Train a model for the categories of a spec; `labels` are their numbers, 0 for none."""
-    _require_all(labels, spec)
+    """Train a model for the categories of a spec. `labels` are category numbers, 0 for none."""
+    _require_every_category(labels, spec)
     about = describe(texts, labels, pool, lexicon)
-    cues = cue_numbers(lexicon.cues)
-    some = texts_with_cue(normalise(texts), cues)
-    texts, labels = [texts[i] for i in some.tolist()], labels[some]
+    cues = encode_cues(lexicon.cues)
+    with_cue = texts_with_cue(normalise(texts), cues)
+    texts, labels = [texts[i] for i in with_cue.tolist()], labels[with_cue]
     pool = [pool[i] for i in texts_with_cue(normalise(pool), cues).tolist()] if pool else []
     counts = Counter(words_of(texts))
-    table = word_table(lexicon.classes, geography, sorted(word for word, n in counts.items() if n >= LEAST_TIMES))
+    table = word_table(lexicon.classes, geography, sorted(word for word, n in counts.items() if n >= MIN_OCCURRENCES))
     learn = _Learner(table, len(spec.categories))
     progress("the committee learns from the labels")
     committee, temperature = _committee(learn, texts, labels)
-    progress("the committee names the pool")
-    kept, named = _named_pool(learn, committee, temperature, pool)
+    progress("the committee classifies the pool")
+    kept, named = _label_pool(learn, committee, temperature, pool)
     progress(f"the student learns from {len(texts):,} labels and {len(kept):,} texts of the pool")
-    student = learn.fit(*_with_noise(texts, labels, kept, named, seed))
+    student = learn.fit(*_with_mistyped_copies(texts, labels, kept, named, seed))
     about |= {"pool_kept": len(kept), "temperature": round(temperature, 4)}
-    return Trained(_rounded(student, spec, table, cues, about), len(kept), temperature)
+    return Trained(_round_weights(student, spec, table, cues, about), len(kept))
 
 
 def describe(texts: Sequence[str], labels: Labels, pool: Sequence[str], lexicon: Lexicon) -> dict[str, Any]:
-    """Say what a model is trained on, so that one can see whether it still is."""
+    """Return a record of what a model is trained on: counts and digests of the labels, the pool and the lexicon."""
     given = sorted(f"{text}\t{label}" for text, label in zip(texts, labels.tolist(), strict=True))
     return {
         "labels": len(texts),
@@ -98,7 +97,7 @@ def _digest(lines: Sequence[str]) -> str:
 
 
 def save(classifier: Classifier, path: Path) -> None:
-    """Write a model, whole or not at all."""
+    """Write a model to a file that appears complete or not at all."""
     draft = path.with_name(f".{path.name}.draft")
     try:
         draft.write_bytes(classifier.to_bytes())
@@ -109,11 +108,11 @@ def save(classifier: Classifier, path: Path) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _require_all(labels: Labels, spec: Spec) -> None:
+def _require_every_category(labels: Labels, spec: Spec) -> None:
     found = np.bincount(labels, minlength=len(spec.categories))
     few = [c.id for c, n in zip(spec.categories, found, strict=True) if n < _FOLDS]
     if few:
-        raise InputError(f"the labels have fewer than {_FOLDS} queries of {', '.join(few)}; write more of them")
+        raise InputError(f"the labels have fewer than {_FOLDS} queries of {', '.join(few)}; label more of them")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ class _Linear:
 
 @dataclass(frozen=True)
 class _Learner:
-    """Fits linear models to texts that are seen through one table of words."""
+    """Fits linear models to texts, with the features of one word table."""
 
     table: WordTable
     classes: int
@@ -134,14 +133,14 @@ class _Learner:
     def matrix(self, texts: Sequence[str]) -> Any:
         from scipy import sparse
 
-        found = features(split(normalise(texts)), self.table)
+        found = features(split_words(normalise(texts)), self.table)
         ones = np.ones(found.text.size)
         return sparse.csr_matrix((ones, (found.text, found.bucket)), shape=(len(texts), 1 << BUCKET_BITS))
 
     def fit(self, texts: Sequence[str], labels: Labels, weights: Floats | None = None) -> _Linear:
         matrix = self.matrix(texts)
-        used = np.unique(matrix.indices)  # few of all buckets
-        model = _logistic_regression()(C=_STRENGTH, max_iter=_ITERATIONS, tol=1e-4)
+        used = np.unique(matrix.indices)  # a small part of all buckets
+        model = _logistic_regression()(C=_INVERSE_REGULARIZATION, max_iter=_ITERATIONS, tol=1e-4)
         with _one_thread():
             model.fit(matrix[:, used], labels, weights)
         full = np.zeros((self.classes, 1 << BUCKET_BITS))
@@ -166,15 +165,15 @@ def _logistic_regression() -> Any:
 
 
 def _one_thread() -> Any:
-    """Keep sums in one order, whatever the number of cores; for vectors of this size it is faster, too."""
+    """Use one thread: sums have the same order whatever the number of cores, and vectors this small are faster."""
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(1)
 
 
 def _committee(learn: _Learner, texts: Sequence[str], labels: Labels) -> tuple[list[_Linear], float]:
-    """Train a member without each fifth of the labels; calibrate on what each has not seen."""
-    fold = folds(texts, _FOLDS)
+    """Train one member without each fold of the labels. Return the members and the temperature that calibrates them."""
+    fold = _assign_folds(texts)
     members, unseen = [], np.zeros((len(texts), learn.classes))
     for i in range(_FOLDS):
         seen, held = np.flatnonzero(fold != i), np.flatnonzero(fold == i)
@@ -183,16 +182,16 @@ def _committee(learn: _Learner, texts: Sequence[str], labels: Labels) -> tuple[l
     return members, _temperature(unseen, labels)
 
 
-def folds(texts: Sequence[str], count: int) -> Labels:
-    """Deal texts to folds by a hash of the text, so that a new label moves no other."""
-    return np.array([hashlib.sha256(text.encode("utf-8", "replace")).digest()[0] % count for text in texts])
+def _assign_folds(texts: Sequence[str]) -> Labels:
+    """Assign texts to folds by a hash of the text, so that adding a label does not move the others."""
+    return np.array([hashlib.sha256(text.encode("utf-8", "replace")).digest()[0] % _FOLDS for text in texts])
 
 
 def _temperature(logits: Floats, labels: Labels) -> float:
-    """Find by what to divide logits so that confidence is as high as it is right."""
+    """Return what to divide logits by so that confidence matches accuracy: the lowest log loss of some candidates."""
     candidates = np.geomspace(0.3, 5.0, 60)
     rows = np.arange(len(labels))
-    losses = [-np.log(_softmax(logits / t)[rows, labels] + _RARE).mean() for t in candidates]
+    losses = [-np.log(_softmax(logits / t)[rows, labels] + _TINY).mean() for t in candidates]
     return float(candidates[int(np.argmin(losses))])
 
 
@@ -202,33 +201,33 @@ def _softmax(logits: Floats) -> Floats:
     return shares
 
 
-def _named_pool(
+def _label_pool(
     learn: _Learner, committee: Sequence[_Linear], temperature: float, pool: Sequence[str]
 ) -> tuple[list[str], Labels]:
-    """Name the texts of the pool that the committee is sure of."""
+    """Return the texts of the pool that the committee is confident of, with their labels."""
     if not pool:
         return [], np.zeros(0, dtype=np.int64)
-    share = np.mean([_softmax(learn.logits(member, pool) / temperature) for member in committee], axis=0)
-    sure = np.flatnonzero(share.max(axis=1) >= SURE)
-    return [pool[i] for i in sure.tolist()], share[sure].argmax(axis=1)
+    confidence = np.mean([_softmax(learn.logits(member, pool) / temperature) for member in committee], axis=0)
+    confident = np.flatnonzero(confidence.max(axis=1) >= MIN_CONFIDENCE)
+    return [pool[i] for i in confident.tolist()], confidence[confident].argmax(axis=1)
 
 
-def _with_noise(
+def _with_mistyped_copies(
     texts: Sequence[str], labels: Labels, kept: Sequence[str], named: Labels, seed: int
 ) -> tuple[list[str], Labels, Floats]:
-    """Put labels and pool together, each text as it is and typed less carefully; give their weights."""
+    """Return all training texts, each as it is and mistyped, with their labels and weights."""
     rng = random.Random(seed)  # noqa: S311 - for training only
     clean, given = [*texts, *kept], np.concatenate([labels, named])
-    weights = np.concatenate([np.ones(len(texts)), np.full(len(kept), POOL_WORTH / max(len(kept), 1))])
-    typed = [noised(noised(text, rng), rng) for _ in range(TYPED_AGAIN) for text in clean]
-    again = np.tile(weights / TYPED_AGAIN, TYPED_AGAIN)
-    return [*clean, *typed], np.tile(given, 1 + TYPED_AGAIN), np.concatenate([weights, again])
+    weights = np.concatenate([np.ones(len(texts)), np.full(len(kept), POOL_WEIGHT / max(len(kept), 1))])
+    copies = [mistyped(mistyped(text, rng), rng) for _ in range(MISTYPED_COPIES) for text in clean]
+    copy_weights = np.tile(weights / MISTYPED_COPIES, MISTYPED_COPIES)
+    return [*clean, *copies], np.tile(given, 1 + MISTYPED_COPIES), np.concatenate([weights, copy_weights])
 
 
-def _rounded(
+def _round_weights(
     model: _Linear, spec: Spec, table: WordTable, cues: npt.NDArray[np.uint32], about: dict[str, Any]
 ) -> Classifier:
-    """Count everything from none, and round to whole numbers."""
+    """Make the weights relative to none, and round them to whole numbers."""
     weights = np.rint((model.weights[1:] - model.weights[0]) * UNIT)
     bias = np.rint((model.intercept[1:] - model.intercept[0]) * UNIT)
     limit = np.iinfo(np.int16).max

@@ -173,11 +173,9 @@ def _namer(model: Classifier) -> "Callable[[Iterator[RecordBatch]], Iterator[Rec
 
         for batch in batches:
             texts = batch.column(0)
-            numbers = model.classify(texts.to_pylist())
-            some = np.flatnonzero(numbers)
-            yield pyarrow.record_batch(
-                [texts.take(pyarrow.array(some)), pyarrow.array(numbers[some].astype(np.int16))], ["query", "category"]
-            )
+            with_topic, numbers = model.topics_of(texts.to_pylist())
+            kept = texts.take(pyarrow.array(with_topic))
+            yield pyarrow.record_batch([kept, pyarrow.array(numbers.astype(np.int16))], ["query", "category"])
 
     return name
 
