@@ -1,7 +1,7 @@
-"""A public profile of what a release is expected to count: so many regions and weeks of such counts.
+"""A public profile of what a release is expected to count: how many regions and weeks have which counts.
 
 It comes from public knowledge (populations, published search shares, a simulation), never from the private log: sigmas
-that were chosen by looking at the log would tell something about it, outside every promise.
+chosen by looking at the log would reveal something about it, outside every promise.
 """
 
 import math
@@ -22,16 +22,16 @@ from search_insights.support.quoting import identifier, literal
 
 Group = tuple[str, str | None]
 
-# Counts that differ by less than this (in the logarithm) are taken together: more rows would not change a sigma.
-_ALIKE = 0.25
+# Counts that differ by less than this (in the logarithm) are merged: more rows would not change a sigma.
+_BIN_WIDTH = 0.25
 
 
 @dataclass(frozen=True)
 class Profile:
-    """For each level and class: the expected counts by category, one row for many regions and weeks that are alike.
+    """For each level and class, the expected counts by category; one row stands for many similar regions and weeks.
 
-    `weights[group]` says how many regions and weeks each row of `counts[group]` stands for. The total level is a group
-    of its own.
+    `weights[group]` is how many regions and weeks each row of `counts[group]` stands for. The total level is a group of
+    its own.
     """
 
     counts: dict[Group, Floats]
@@ -39,14 +39,14 @@ class Profile:
 
 
 def read_profile(path: Path, coverage: Coverage) -> Profile:
-    """Read a CSV profile, or make one from the truth of a simulated log (Parquet)."""
+    """Read a profile from CSV, or make one from the truth of a simulated log (Parquet)."""
     if path.suffix == ".parquet":
         return profile_of_truth(path, coverage)
     return _read_csv(path, coverage.spec)
 
 
 def profile_of_truth(path: Path, coverage: Coverage) -> Profile:
-    """Take together what a simulated log counts, region by region and week by week."""
+    """Return the profile of a simulated log, with similar regions and weeks merged."""
     cells = CellList(coverage)
     regions = (coverage.geography.country, *cells.regions)
     truth = read_truth(path, coverage, regions)
@@ -54,7 +54,7 @@ def profile_of_truth(path: Path, coverage: Coverage) -> Profile:
     counts, weights = {}, {}
     for group in dict.fromkeys(groups):
         here = truth.counts[:, [g == group for g in groups]].reshape(-1, len(coverage.spec.categories))
-        counts[group], weights[group] = _together(here[~np.isnan(here).any(axis=1)])
+        counts[group], weights[group] = _merge_similar(here[~np.isnan(here).any(axis=1)])
     return Profile(counts, weights)
 
 
@@ -63,17 +63,17 @@ def _group(coverage: Coverage, level: str, place_id: str) -> Group:
     return level, coverage.standings[place_id].size_class if classed else None
 
 
-def _together(counts: Floats) -> tuple[Floats, Floats]:
-    """Average the rows that are alike."""
-    alike = np.round(np.log1p(counts) / _ALIKE)
-    _, row_of, times = np.unique(alike, axis=0, return_inverse=True, return_counts=True)
+def _merge_similar(counts: Floats) -> tuple[Floats, Floats]:
+    """Return the averages of similar rows, and the number of rows in each average."""
+    bins = np.round(np.log1p(counts) / _BIN_WIDTH)
+    _, row_of, times = np.unique(bins, axis=0, return_inverse=True, return_counts=True)
     sums = np.zeros((times.size, counts.shape[1]))
     np.add.at(sums, row_of.ravel(), counts)
     return sums / times[:, None], times.astype(np.float64)
 
 
 def _read_csv(path: Path, spec: Spec) -> Profile:
-    """Read rows of level, size_class (may be empty), regions (and weeks), and a count for each category."""
+    """Read rows of level, size_class (may be empty), number of regions (and weeks), and a count for each category."""
     import duckdb
 
     wanted = ["level", "size_class", "regions", *(c.id for c in spec.categories)]
