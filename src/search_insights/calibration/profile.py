@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -74,31 +75,34 @@ def _merge_similar(counts: Floats) -> tuple[Floats, Floats]:
 
 def _read_csv(path: Path, spec: Spec) -> Profile:
     """Read rows of level, size_class (may be empty), number of regions (and weeks), and a count for each category."""
-    import duckdb
-
-    wanted = ["level", "size_class", "regions", *(c.id for c in spec.categories)]
-    with connect() as connection:
-        try:
-            read = f"read_csv({literal(str(path))}, header = true, all_varchar = true)"
-            rows = connection.execute(f"SELECT {', '.join(map(identifier, wanted))} FROM {read}").fetchall()
-        except duckdb.Error:
-            raise InputError(f"{path}: expected a CSV file with the columns {','.join(wanted)}") from None
+    columns = ["level", "size_class", "regions", *(c.id for c in spec.categories)]
     found: dict[Group, list[list[float]]] = {}
     known = (*spec.reported_groups, (spec.total.level, None))
-    for line, row in enumerate(rows, start=2):
+    for line, row in enumerate(_rows(path, columns), start=2):
         group = (row[0], row[1] or None)
         if group not in known:
             names = ", ".join(" ".join(filter(None, g)) for g in known)
             raise InputError(f"{path}: line {line}, columns level and size_class: expected one of {names}")
-        found.setdefault(group, []).append(_numbers(path, line, wanted[2:], row[2:]))
+        found.setdefault(group, []).append(_numbers(path, line, columns[2:], row[2:]))
     if not found:
-        raise InputError(f"{path}: holds no row; expected {','.join(wanted)}")
+        raise InputError(f"{path}: holds no row; expected {','.join(columns)}")
     for group in spec.reported_groups:
         if group not in found:
             words = " ".join(filter(None, group))
             raise InputError(f"{path}: no row for {words}; sigmas that nothing is expected of would be without limit")
     tables = {group: np.array(of_group) for group, of_group in found.items()}
     return Profile({g: t[:, 1:] for g, t in tables.items()}, {g: t[:, 0] for g, t in tables.items()})
+
+
+def _rows(path: Path, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    import duckdb
+
+    with connect() as connection:
+        try:
+            read = f"read_csv({literal(str(path))}, header = true, all_varchar = true)"
+            return connection.execute(f"SELECT {', '.join(map(identifier, columns))} FROM {read}").fetchall()
+        except duckdb.Error:
+            raise InputError(f"{path}: expected a CSV file with the columns {','.join(columns)}") from None
 
 
 def _numbers(path: Path, line: int, columns: Sequence[str], values: Sequence[str | None]) -> list[float]:
