@@ -27,7 +27,7 @@ NOT_COVERED = (
 
 
 def privacy_json(release: Release, accounting: Accounting) -> dict[str, Any]:
-    """Write the statement for programs."""
+    """Return the statement for programs."""
     spec, promise = release.coverage.spec, release.coverage.spec.promise
     days = 7 * len(release.entries)
     return {
@@ -91,7 +91,7 @@ def privacy_json(release: Release, accounting: Accounting) -> dict[str, Any]:
 
 
 def bounds(release: Release) -> list[str]:
-    """Say in words how much one user-day can contribute."""
+    """Return sentences that say how much one user-day can contribute."""
     spec = release.coverage.spec
     words = ["X1: at most one count for each geographic level and category", "X2: each count by at most 1"]
     words += [
@@ -119,7 +119,7 @@ def _ledger_row(entry: LedgerEntry) -> dict[str, Any]:
 
 
 def privacy_page(statement: dict[str, Any]) -> str:
-    """Write the statement for people."""
+    """Return the statement for people, as Markdown."""
     loss, weeks = statement["privacy_loss"], statement["ledger"]
     all_days = statement["not_promised"]["user_active_on_all_days"]
     week = statement["not_promised"]["user_active_on_7_days"]

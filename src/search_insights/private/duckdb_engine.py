@@ -201,7 +201,7 @@ class DuckDbEngine:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Replace DuckDB's errors, which quote values of the log, by errors that do not."""
+        """Replace DuckDB's errors, which quote values of the log, with errors that do not."""
         import duckdb
 
         try:

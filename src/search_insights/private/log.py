@@ -50,7 +50,7 @@ class LogSource:
 class SearchLog:
     """A log whose files and columns were checked, open as the view `log` of a DuckDB connection.
 
-    `queries` is whether it has texts instead of categories.
+    `queries` tells whether it has texts instead of categories.
     """
 
     source: LogSource

@@ -138,7 +138,7 @@ class SparkEngine:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Replace Spark's errors, which quote values of the log, by errors that do not."""
+        """Replace Spark's errors, which quote values of the log, with errors that do not."""
         trouble = (
             "Spark could not finish a day's work; give it more memory with `settings`, or look into the cluster's log"
         )

@@ -126,7 +126,7 @@ def require_unchanged(session: "SparkSession", log: SparkLog) -> None:
 
 @contextmanager
 def explained(source: LogSource, otherwise: str, files: Collection[str] = ()) -> Iterator[None]:
-    """Replace Spark's errors, which quote values of the log, by errors that do not."""
+    """Replace Spark's errors, which quote values of the log, with errors that do not."""
     try:
         yield
     except spark_errors() as error:

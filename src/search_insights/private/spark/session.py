@@ -167,7 +167,7 @@ def _started(cluster: Cluster, folder: str) -> Iterator["SparkSession"]:
 
 
 def settings_to_start(cluster: Cluster, folder: str) -> dict[str, str]:
-    """Return the settings of a new Spark. The operator's override them, except those that keep values from print."""
+    """Return the settings of a new Spark; the operator's win, except over those that keep values from being printed."""
     return {
         "spark.app.name": "search-insights",
         "spark.eventLog.enabled": "false",
