@@ -20,9 +20,7 @@ _NUMBER_MASK = (1 << NUMBER_BITS) - 1
 UNKNOWN_CATEGORY = 255
 
 
-def events_query(
-    spec: Spec, day: date, condition: str, random: Callable[[int, int], str], *, queries: bool = False
-) -> str:
+def events_query(spec: Spec, day: date, condition: str, random: Callable[[int, int], str], *, queries: bool) -> str:
     """Return the query that gives each usable event of a day its category number and its draw.
 
     The number comes from the log's category or, if the log has `queries`, from the table `topics`.

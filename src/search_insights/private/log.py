@@ -162,14 +162,14 @@ def _require_in_each_file(
     connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource, topic: str
 ) -> None:
     statements = ((file, f"DESCRIBE SELECT * FROM {_reader([file])}") for file in files if len(files) > 1)
-    require_alike(
+    require_same_columns(
         source,
         topic,
         ((file, {str(row[0]): str(row[1]) for row in _query(connection, sql, source)}) for file, sql in statements),
     )
 
 
-def require_alike(source: LogSource, topic: str, files: Iterable[tuple[str, Mapping[str, str]]]) -> None:
+def require_same_columns(source: LogSource, topic: str, files: Iterable[tuple[str, Mapping[str, str]]]) -> None:
     """Refuse files whose columns differ; each file comes with the types of its columns.
 
     A file without a column that others have would pass for one whose searches have no category. Users of another type
@@ -197,7 +197,7 @@ def _refuse_duplicate_columns(
     connection: "duckdb.DuckDBPyConnection", file: str, types: Mapping[str, str], source: LogSource
 ) -> None:
     """Refuse a column that occurs twice: DuckDB would take the first, and call the second user_id_1."""
-    for role in (*REQUIRED, *TOPIC_COLUMNS):
+    for role in ROLES:
         column = source.column(role)
         if f"{column}_1" in types and _header(connection, file, source).count(column) > 1:
             raise LogError(f"{file}: column {column!r} is there twice; keep one of them")

@@ -36,7 +36,7 @@ class Release:
     scaling: ScalingRecord
     sparsity: SparsityRecord | None
     corrections: tuple[CorrectionRecord, ...]
-    decisions: tuple[Record, ...] = ()
+    decisions: tuple[Record, ...]
 
     @property
     def created(self) -> str:

@@ -14,13 +14,12 @@ from urllib.parse import unquote
 
 from search_insights.errors import LogError
 from search_insights.private.log import (
-    REQUIRED,
-    TOPIC_COLUMNS,
+    ROLES,
     LogSource,
     check_types,
     described,
-    require_alike,
     require_columns,
+    require_same_columns,
     topic_columns,
     topic_role,
 )
@@ -82,7 +81,7 @@ def open_spark_log(session: "SparkSession", source: LogSource, release_zone: str
         types = _types(frame)
         require_columns(source, types)
         topic = topic_role(source, types)
-        require_alike(source, topic, _types_by_file(session, source, files))
+        require_same_columns(source, topic, _types_by_file(session, source, files))
         check_types(source, types, _ALLOWED)
         time_type = types[source.column("timestamp")]
         _create_views(frame, source, topic, time_type, has_files=bool(files))
@@ -198,14 +197,14 @@ def _types_by_file(
     session: "SparkSession", source: LogSource, files: tuple[str, ...]
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the column types of every file, if there are several; the names of its folders may give columns, too."""
-    roles = [source.column(role) for role in (*REQUIRED, *TOPIC_COLUMNS)]
+    log_columns = [source.column(role) for role in ROLES]
 
     def types_of(file: str) -> tuple[str, dict[str, str]]:
         try:
             types = _types(session.read.parquet(_escaped(file)))
         except spark_errors() as error:
             raise _explain(file, error, "Spark cannot read it") from None
-        return file, {column: "STRING" for column in roles if f"/{column}=" in file} | types
+        return file, {column: "STRING" for column in log_columns if f"/{column}=" in file} | types
 
     with ThreadPoolExecutor(16) as pool:  # most of the time is spent waiting for storage
         yield from pool.map(types_of, files if len(files) > 1 else ())
