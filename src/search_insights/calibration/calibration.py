@@ -17,7 +17,7 @@ from search_insights.spec.spec import MAX_SIGMA, Promise, Sigma, Spec
 
 # Sigmas are rounded up to this many digits before the accounting, so that what is written is what was accounted for.
 _DIGITS = 6
-# The share of epsilon that may stay unused. The accounting's own discretisation makes epsilon jump by 0.0003 of itself.
+# The share of epsilon that may stay unused. The discretisation of the accounting alone makes it jump by 0.0003.
 _UNUSED_SHARE = 5e-4
 _MAX_STEPS = 40
 
@@ -48,7 +48,7 @@ def _rounded_up(value: float) -> float:
 
 
 def _factor(own: Sequence[Sigma], others: Sequence[Sigma], promise: Promise) -> float:
-    """Return the factor for `own` at which they meet the promise together with `others`, which stay.
+    """Return the factor by which `own` is scaled to meet the promise together with `others`, which stay.
 
     The closed form for continuous noise gives a first guess; the accounting of the discrete noise decides.
     """
@@ -72,7 +72,7 @@ def _factor(own: Sequence[Sigma], others: Sequence[Sigma], promise: Promise) -> 
 
 
 def _smallest_factor(spent: Callable[[float], float], guess: float) -> float:
-    """Return a factor that spends all or a little less: step to both sides of the guess, then bisect."""
+    """Return a factor that spends all of epsilon or a little less: bracket it around the guess, then bisect."""
     low, high, step = guess / 1.001, guess * 1.001, 1.01
     while spent(high) > 1:
         low, high, step = high, high * step, step**2

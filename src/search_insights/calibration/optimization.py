@@ -97,7 +97,7 @@ class _Problem:
         return points
 
     def worth(self, spent: Spending) -> float:
-        """Return how many data points are expected in all for what is spent."""
+        """Return how many data points this spending is expected to publish."""
         return float(sum(p.sum() for p in self.points({g: s**-0.5 for g, s in spent.items()}).values()))
 
 

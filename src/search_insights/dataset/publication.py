@@ -113,7 +113,7 @@ def _write_statements(release: Release, draft: Path) -> list[dict[str, Any]]:
 
 
 def _changed_values(release: Release, draft: Path, out: Path) -> int:
-    """Count the published values that the draft would change; values of regions removed for sparsity may go."""
+    """Count the published values that the draft would change, except those of regions that are removed for sparsity."""
     import duckdb
 
     old, new = (folder / f"{file_stem(release)}.csv" for folder in (out, draft))

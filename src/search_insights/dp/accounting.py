@@ -81,7 +81,7 @@ def epsilon_of_days(spec: Spec, days: int) -> float:
 
 
 def require_promise(spec: Spec) -> Accounting:
-    """Refuse a spec that promises more than its noise gives."""
+    """Return the accounting of a spec; refuse one that promises more than its noise gives."""
     accounting = account(spec)
     if not accounting.holds:
         raise CheckFailed(

@@ -1,4 +1,4 @@
-"""Contribution bounding, X1 to X4 (Section 3.1): the query before bounding.sql, and the one after it.
+"""Contribution bounding, X1 to X4 (Section 3.1): the query that feeds bounding.sql, and the one that sums its result.
 
 The rule itself is in the SQL file, to be reviewed there. Everything is the same for every engine, except the hash.
 """

@@ -86,7 +86,7 @@ def register_names(connection: "duckdb.DuckDBPyConnection", names: RegionNames) 
 
 
 def _random(key: int, mask: int) -> str:
-    """Return the hash of an event. DuckDB only combines the hashes of columns; hashed once more, draws are fair."""
+    """Return the hash of an event. DuckDB only combines the hashes of columns; a second hash makes draws fair."""
     return f"CAST(hash(xor(hash(user_id, timestamp), {key}::UBIGINT)) & {mask}::UBIGINT AS BIGINT)"
 
 

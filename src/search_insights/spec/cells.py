@@ -1,7 +1,7 @@
 """The cells of a week, numbered: the sigma of each, and the cells that a region counts in.
 
 The list depends on the spec and the geography alone, so it is public and the same for every week. Every cell of every
-reported region gets noise, also a cell without events: that is what hides whether there was one.
+reported region gets noise, even a cell without events, because that hides whether there were any.
 """
 
 from dataclasses import dataclass

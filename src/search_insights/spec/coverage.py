@@ -14,7 +14,7 @@ from search_insights.spec.spec import Spec
 
 
 class Standing(NamedTuple):
-    """A region's standing in a release: its size class, whether it is reported, and why or how."""
+    """A region's standing in a release: its size class, whether it is reported, and the reason."""
 
     size_class: str | None
     reported: bool

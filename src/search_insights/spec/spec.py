@@ -143,7 +143,7 @@ class Sigma:
         return ".".join(part for part in ("sigma", self.level, self.size_class, self.category) if part)
 
     def __post_init__(self) -> None:
-        # The upper limit catches typing errors; accounting for a sigma of a million would take gigabytes.
+        # The upper limit catches typos; accounting for a sigma of a million would take gigabytes.
         _require(0 < self.value <= MAX_SIGMA, self.key, f"a number above 0, at most {MAX_SIGMA:,}", self.value)
 
 

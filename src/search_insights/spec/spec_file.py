@@ -1,4 +1,4 @@
-"""Reading a spec from TOML: strict about keys and types, so that a typing error never becomes a silent default."""
+"""Reading a spec from TOML: strict about keys and types, so that a typo never becomes a silent default."""
 
 import dataclasses
 import json
@@ -42,7 +42,7 @@ _TYPE_WORDS = {
 
 
 def load_spec(source: str | Path = DEFAULT_SPEC) -> Spec:
-    """Read a spec: the name of a packaged one, or the path of a TOML file."""
+    """Read a spec, given the name of a packaged one or the path of a TOML file."""
     if str(source) == DEFAULT_SPEC:
         packaged = resources.files("search_insights.spec") / "packaged" / f"{DEFAULT_SPEC}.toml"
         return parse_spec(packaged.read_text(encoding="utf-8"), DEFAULT_SPEC)
@@ -94,7 +94,7 @@ def _spec(top: "_Table") -> Spec:
         scaling=top.table("scaling").read(Scaling),
     )
     reporting.finish()
-    top.finish()  # before the values are checked: a misspelled key explains more than the value that is missing for it
+    top.finish()  # before the values are checked: a misspelled key explains more than the value that it leaves missing
     return Spec(**spec)
 
 

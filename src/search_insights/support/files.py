@@ -1,4 +1,4 @@
-"""Files: private ones, forcing them to disk, and putting them in place whole."""
+"""Keeping files private, forcing them to disk, and putting them in place whole."""
 
 import os
 from collections.abc import Iterator
