@@ -1,43 +1,92 @@
 """Publish what people search for, region by region and week by week, without revealing any one of them.
 
-The jobs of the command line as functions:
+The jobs of the command line, as functions:
 
-    spec, geography = load_spec(), load_geography()
-    coverage = Coverage(spec, geography)
-    anonymize(LogSource(("log/*.parquet",)), Path("releases.db"), [week_of(spec, date(2021, 3, 8))], coverage)
-    publish(Path("releases.db"), Path("dataset"))
-    frame = load("dataset", level="county", trend="vaccination_intent")
-    dashboard([Path("dataset")], Path("site"))
+    from datetime import date
+    from pathlib import Path
+
+    import search_insights as si
+
+    spec = si.load_spec()
+    coverage = si.Coverage(spec, si.load_geography())
+    store, dataset = Path("releases.db"), Path("dataset")
+
+    log = si.LogSource(("log/*.parquet",))
+    si.anonymize(log, store, [si.week_of(spec, date(2021, 3, 8))], coverage)
+    si.publish(store, dataset)
+    counties = si.load(dataset, level="county", trend="vaccination_intent")
+    si.dashboard([dataset], Path("site"))
 """
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
-# Loaded when they are used, so that importing the package is quick.
-_WHERE = {
-    "Classifier": "classifier.model",
-    "Coverage": "spec.coverage",
-    "LogSource": "anonymization",
-    "SearchInsightsError": "errors",
-    "Tolerance": "anonymization",
-    "account": "dp.accounting",
-    "anonymize": "anonymization",
-    "dashboard": "dashboards.site",
-    "evaluate": "evaluation.accuracy",
-    "load": "dataset.loading",
-    "load_classifier": "classifier.model",
-    "load_geography": "spec.geography",
-    "load_spec": "spec.spec_file",
-    "open_store": "store.store",
-    "publish": "dataset.publication",
-    "simulate": "simulation.simulation",
-    "week_of": "spec.weeks",
-}
+__all__ = [
+    "Classifier",
+    "Coverage",
+    "LogSource",
+    "SearchInsightsError",
+    "Tolerance",
+    "account",
+    "anonymize",
+    "dashboard",
+    "evaluate",
+    "load",
+    "load_classifier",
+    "load_geography",
+    "load_spec",
+    "open_store",
+    "publish",
+    "simulate",
+    "week_of",
+]
 
-__all__ = sorted(_WHERE)
+# Importing the package must be quick, so type checkers and editors see the imports, and a running program loads each
+# name when it is first used.
+if TYPE_CHECKING:
+    from search_insights.anonymization import LogSource, Tolerance, anonymize
+    from search_insights.classifier.model import Classifier, load_classifier
+    from search_insights.dashboards.site import dashboard
+    from search_insights.dataset.loading import load
+    from search_insights.dataset.publication import publish
+    from search_insights.dp.accounting import account
+    from search_insights.errors import SearchInsightsError
+    from search_insights.evaluation.accuracy import evaluate
+    from search_insights.simulation.simulation import simulate
+    from search_insights.spec.coverage import Coverage
+    from search_insights.spec.geography import load_geography
+    from search_insights.spec.spec_file import load_spec
+    from search_insights.spec.weeks import week_of
+    from search_insights.store.store import open_store
+else:
+    _MODULE_OF = {
+        "Classifier": "classifier.model",
+        "Coverage": "spec.coverage",
+        "LogSource": "anonymization",
+        "SearchInsightsError": "errors",
+        "Tolerance": "anonymization",
+        "account": "dp.accounting",
+        "anonymize": "anonymization",
+        "dashboard": "dashboards.site",
+        "evaluate": "evaluation.accuracy",
+        "load": "dataset.loading",
+        "load_classifier": "classifier.model",
+        "load_geography": "spec.geography",
+        "load_spec": "spec.spec_file",
+        "open_store": "store.store",
+        "publish": "dataset.publication",
+        "simulate": "simulation.simulation",
+        "week_of": "spec.weeks",
+    }
+
+    def __getattr__(name: str) -> object:
+        """Load a public name from its module."""
+        import importlib
+
+        if name not in _MODULE_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
+def __dir__() -> list[str]:
+    """Return the public names, and those that are loaded already."""
+    return sorted({*__all__, *globals()})

@@ -1,6 +1,6 @@
-"""Anonymizing weeks of a search log: count, add noise, commit. The one way from private data to the store.
+"""Anonymizing weeks of a search log: count, add noise, commit. The only bridge from private data to the store.
 
-A week that the store holds is left as it is: noise drawn twice for one week would be a second release of its data.
+A week that the store already holds is left alone: drawing noise for it again would be a second release of its data.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,7 +45,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class WeekDone:
-    """What became of a week. The rest is private and for the operator only; it is not stored."""
+    """A finished week. `unused` and `ambiguous_codes` are private: for the operator only, and never stored."""
 
     week: Week
     was_there: bool
@@ -67,13 +67,13 @@ def anonymize(
 ) -> list[WeekDone]:
     """Bound, count, noise and commit weeks of a log, each whole or not at all.
 
-    Each week is reported as soon as it is final, also if a later one fails. Counting is done by the engine that
-    `open_engine` opens; whichever it is, only sums leave it, and noise and the store are the same. That it names
-    queries by another model than before has to be said with `model_changed`.
+    Each week is reported as soon as it is final, even if a later one fails. `open_engine` opens the engine that counts;
+    only sums leave any engine, and the noise and the store are the same for all. If queries are classified by another
+    model than in earlier weeks, the caller has to say so with `model_changed`.
     """
     weeks = sorted({week_of(coverage.spec, week.first_day) for week in weeks})
     require_promise(coverage.spec)
-    _require_over(weeks, datetime.now(UTC))
+    _require_ended(weeks, datetime.now(UTC))
     names = region_names(coverage, source.code_level)
     with create_or_open_store(store_path, coverage) as store:
         done = [WeekDone(week, was_there=True) for week in weeks if store.holds(week)]
@@ -87,14 +87,14 @@ def anonymize(
                 _require_same_model(store, engine.classifier, model_changed)
                 run = _Run(engine, store, CellList(coverage), names, tolerance or Tolerance(), progress)
                 for week in new:
-                    done.append(run.week(week, asked=(weeks[0].begin, weeks[-1].end)))
+                    done.append(run.week(week, requested=(weeks[0].begin, weeks[-1].end)))
                     report(done[-1])
     return sorted(done, key=lambda d: d.week)
 
 
 @dataclass(frozen=True)
 class _Run:
-    """What the weeks of one call share."""
+    """What all weeks of one call share."""
 
     engine: Engine
     store: Store
@@ -103,14 +103,14 @@ class _Run:
     tolerance: Tolerance
     progress: Callable[[str], None]
 
-    def week(self, week: Week, asked: tuple[datetime, datetime]) -> WeekDone:
+    def week(self, week: Week, requested: tuple[datetime, datetime]) -> WeekDone:
         self.progress(f"week {week}: counting")
         found = count_week(
             self.engine,
             self.cells,
             self.names,
             week,
-            asked,
+            requested,
             self.tolerance,
             lambda day: self.progress(f"week {week}: {day}"),
         )
@@ -141,7 +141,7 @@ class _Run:
 
 
 def _require_same_zone(store: Store, naive_zone: str) -> None:
-    """Refuse to read zoneless times in another zone than before: events near midnight would count in two weeks."""
+    """Refuse to read times without a zone in a new zone: events near midnight would count in two weeks."""
     before = {entry.naive_zone for entry in store.entries()} - {"", naive_zone}
     if naive_zone and before:
         raise InputError(
@@ -150,17 +150,17 @@ def _require_same_zone(store: Store, naive_zone: str) -> None:
         )
 
 
-def _require_same_model(store: Store, classifier: str, changed: bool) -> None:
-    """Refuse to name queries by another model than before: a trend would jump that nobody made by searching."""
+def _require_same_model(store: Store, classifier: str, model_changed: bool) -> None:
+    """Refuse to classify by another model than before: trends would jump although nobody searched differently."""
     before = {entry.classifier for entry in store.entries()} - {"", classifier}
-    if classifier and before and not changed:
+    if classifier and before and not model_changed:
         raise InputError(
             f"{store.path}: earlier weeks were classified by another model ({min(before)[:12]}, now "
             f"{classifier[:12]}), so values may jump; use that one with `model` FILE, or say `model_changed`"
         )
 
 
-def _require_over(weeks: Sequence[Week], now: datetime) -> None:
+def _require_ended(weeks: Sequence[Week], now: datetime) -> None:
     for week in weeks:
         if not week.is_over(now):
             raise InputError(

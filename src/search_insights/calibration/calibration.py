@@ -1,8 +1,8 @@
-"""Sigmas that use a promise fully (Section 3.2): the proportions of a spec are kept, its size is set.
+"""Sigmas that use a promise fully (Section 3.2): a spec's sigmas, scaled, with their proportions kept.
 
-The cases of the accounting share the open levels. So one factor is found first by which the worst case meets the
-promise, and the open levels get it; then the classed sigmas of every case get the factor by which it meets the promise
-too. The case of user-days known to open levels only is part of every other one, and stays below.
+The cases of the accounting share the open levels. So the open levels are scaled first, by the factor at which the worst
+case meets the promise; then the classed sigmas of each case by the factor at which that case meets it too. The case of
+user-days known only at open levels is part of every other case, and stays below.
 """
 
 import math
@@ -15,15 +15,15 @@ from search_insights.dp.gaussian import mu_of_epsilon, mu_of_sigmas
 from search_insights.errors import CheckFailed
 from search_insights.spec.spec import MAX_SIGMA, Promise, Sigma, Spec
 
-# Sigmas are rounded up to so many digits before they are accounted for: what is written is what was accounted for.
+# Sigmas are rounded up to this many digits before the accounting, so that what is written is what was accounted for.
 _DIGITS = 6
-# How much of epsilon may stay unused. The accounting's own discretisation makes it jump by 0.0003 of itself.
-_CLOSE = 5e-4
-_TRIES = 40
+# The share of epsilon that may stay unused. The discretisation of the accounting alone makes it jump by 0.0003.
+_UNUSED_SHARE = 5e-4
+_MAX_STEPS = 40
 
 
 def calibrate(spec: Spec, promise: Promise) -> Spec:
-    """Give the spec with sigmas by which every size class meets the promise, and with that promise."""
+    """Return the spec with this promise, and with sigmas at which every size class meets it."""
     if not spec.sigmas:
         raise CheckFailed(f"spec {spec.name!r} reports no region, so it has no sigmas to find")
     worst = max((case.sigmas for case in cases(spec)), key=lambda sigmas: mu_of_sigmas(s.value for s in sigmas))
@@ -48,9 +48,9 @@ def _rounded_up(value: float) -> float:
 
 
 def _factor(own: Sequence[Sigma], others: Sequence[Sigma], promise: Promise) -> float:
-    """Find the factor for some sigmas by which they, with others that stay, meet the promise.
+    """Return the factor by which `own` is scaled to meet the promise together with `others`, which stay.
 
-    The closed form for continuous noise says where to begin; the accounting of the discrete noise says when it is met.
+    The closed form for continuous noise gives a first guess; the accounting of the discrete noise decides.
     """
     budget = mu_of_epsilon(promise.epsilon, promise.delta) ** 2 - mu_of_sigmas(s.value for s in others) ** 2
     if budget <= 0:
@@ -60,7 +60,7 @@ def _factor(own: Sequence[Sigma], others: Sequence[Sigma], promise: Promise) -> 
 
     @cache
     def spent(factor: float) -> float:
-        """Say which part of epsilon is spent at a factor."""
+        """Return the share of epsilon that is spent at a factor."""
         if factor > largest:
             raise CheckFailed(
                 f"epsilon {promise.epsilon:g} at delta {promise.delta:g} needs sigmas above {MAX_SIGMA:,}; "
@@ -68,19 +68,19 @@ def _factor(own: Sequence[Sigma], others: Sequence[Sigma], promise: Promise) -> 
             )
         return epsilon_of([*_scaled(own, factor), *others], promise.delta) / promise.epsilon
 
-    return _least_that_holds(spent, guess)
+    return _smallest_factor(spent, guess)
 
 
-def _least_that_holds(spent: Callable[[float], float], guess: float) -> float:
-    """Find a factor that spends all or a little less, by stepping to both sides of the guess and halving."""
+def _smallest_factor(spent: Callable[[float], float], guess: float) -> float:
+    """Return a factor that spends all of epsilon or a little less: bracket it around the guess, then bisect."""
     low, high, step = guess / 1.001, guess * 1.001, 1.01
     while spent(high) > 1:
         low, high, step = high, high * step, step**2
     step = 1.01
     while spent(low) <= 1 and low > guess / 1000:
         low, high, step = low / step, low, step**2
-    for _ in range(_TRIES):
-        if spent(high) >= 1 - _CLOSE:
+    for _ in range(_MAX_STEPS):
+        if spent(high) >= 1 - _UNUSED_SHARE:
             break
         middle = math.sqrt(low * high)
         low, high = (middle, high) if spent(middle) > 1 else (low, middle)

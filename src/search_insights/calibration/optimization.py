@@ -1,10 +1,10 @@
-"""Floats that let the most data points be published, at the same promise, for a public profile of expected counts.
+"""Sigmas that publish the most data points at the same promise, for a public profile of expected counts.
 
-A data point is published where its interval is narrow enough (reliability.py). Given the noisy normalizing count Y,
-that is so if the noisy count X is above a limit, so its probability is a normal tail, averaged over Y. What each case
-may spend is the sum of 1 / sigma^2 over its mechanisms. Open levels are part of every case: what they spend, all
-size classes lack. So the classes are optimized one by one for what open levels leave them, then the open
-levels for what the classes lose by them, and once more. At the end the sigmas are calibrated by the accounting itself.
+A data point is published if its interval is narrow enough (reliability.py). For a given noisy normalizing count Y, that
+is so if the noisy count X is above a limit; so its probability is a normal tail, averaged over Y. A case spends the sum
+of 1 / sigma^2 over its mechanisms. Open levels are part of every case: what they spend is missing in every size class.
+So each class is optimized within what the open levels leave, then the open levels against what the classes lose, and
+both once more. At the end the sigmas are calibrated by the accounting itself.
 """
 
 import math
@@ -23,35 +23,35 @@ from search_insights.trends.derive import trend_counts
 from search_insights.trends.reliability import chance_of_keeping
 
 _ROUNDS = 2
-_FAR = 5.0  # how far, in the logarithm, a share may move in one climb
+_MAX_MOVE = 5.0  # how far, in the logarithm, a share may move in one optimization
 
-# What a case spends is the sum of 1 / sigma^2: here by group, for each category.
+# What a case spends, as 1 / sigma^2: by group, for each category.
 Spending = dict[Group, Floats]
-# Stands for all that size classes spend, while open levels are shared out.
+# Stands for all that the size classes spend, while the shares of the open levels are chosen.
 _REST: Group = ("", None)
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """How many data points of each trend are expected, by level and class."""
+    """The expected number of data points of each trend, by level and class."""
 
     spec: Spec
     points: dict[Group, Floats]
 
     @property
     def total(self) -> float:
-        """All of them."""
+        """The expected number of data points in all."""
         return float(sum(of_group.sum() for of_group in self.points.values()))
 
 
 def expect(spec: Spec, coverage: Coverage, profile: Profile) -> Expectation:
-    """Say how many data points a spec's sigmas are expected to publish, before sparsity."""
+    """Return how many data points a spec's sigmas are expected to publish, before sparsity."""
     sigmas = {g: np.array([spec.sigma(*g, c.id) for c in spec.categories]) for g in spec.reported_groups}
     return Expectation(spec, _Problem.of(spec, coverage, profile).points(sigmas))
 
 
 def optimize(spec: Spec, promise: Promise, coverage: Coverage, profile: Profile) -> Spec:
-    """Give the spec with the sigmas that publish the most expected data points while keeping the promise."""
+    """Return the spec with the sigmas that are expected to publish the most data points within the promise."""
     begin = calibrate(spec, promise)
     problem = _Problem.of(spec, coverage, profile)
     budget = mu_of_epsilon(promise.epsilon, promise.delta) ** 2
@@ -59,8 +59,8 @@ def optimize(spec: Spec, promise: Promise, coverage: Coverage, profile: Profile)
     for _ in range(_ROUNDS):
         left = budget - sum(spent[g].sum() for g in spent if g[1] is None)
         for size_class in spec.class_names:
-            spent |= _climb(problem.worth, {g: s for g, s in spent.items() if g[1] == size_class}, left)
-        spent |= _best_of_open(problem, spent, budget)
+            spent |= _divide_budget(problem.worth, {g: s for g, s in spent.items() if g[1] == size_class}, left)
+        spent |= _divide_open_levels(problem, spent, budget)
     values = {(*g, c.id): float(s) ** -0.5 for g in spent for c, s in zip(spec.categories, spent[g], strict=True)}
     sigmas = tuple(replace(s, value=values[s.level, s.size_class, s.category]) for s in spec.sigmas)
     best = calibrate(replace(spec, sigmas=sigmas), promise)
@@ -69,7 +69,7 @@ def optimize(spec: Spec, promise: Promise, coverage: Coverage, profile: Profile)
 
 @dataclass(frozen=True)
 class _Problem:
-    """What is to be published, and of how many coarsest regions the total is the sum."""
+    """What is to be published; the total is the sum of `parts` regions."""
 
     spec: Spec
     profile: Profile
@@ -81,11 +81,11 @@ class _Problem:
         return cls(spec, profile, sum(coverage.standings[r.place_id].reported for r in coarsest))
 
     def points(self, sigmas: Mapping[Group, Floats]) -> dict[Group, Floats]:
-        """Expect data points for each trend, in every group of the profile whose sigmas are given."""
+        """Return the expected data points of each trend, for each group of the profile whose sigmas are given."""
         total = (self.spec.total.level, None)
         coarsest = sigmas.get((self.spec.total.sum_of, None))
-        given = dict(sigmas) if coarsest is None else {**sigmas, total: coarsest * math.sqrt(self.parts)}
-        return {group: self._of_group(group, given[group]) for group in self.profile.counts if group in given}
+        known = dict(sigmas) if coarsest is None else {**sigmas, total: coarsest * math.sqrt(self.parts)}
+        return {group: self._of_group(group, known[group]) for group in self.profile.counts if group in known}
 
     def _of_group(self, group: Group, sigmas: Floats) -> Floats:
         counts = self.profile.counts[group]
@@ -97,31 +97,31 @@ class _Problem:
         return points
 
     def worth(self, spent: Spending) -> float:
-        """Add up the data points that a spending of 1 / sigma^2 is expected to bring."""
+        """Return how many data points this spending is expected to publish."""
         return float(sum(p.sum() for p in self.points({g: s**-0.5 for g, s in spent.items()}).values()))
 
 
-def _best_of_open(problem: _Problem, spent: Spending, budget: float) -> Spending:
-    """Weigh what open levels bring against what every class loses by it, its proportions kept."""
+def _divide_open_levels(problem: _Problem, spent: Spending, budget: float) -> Spending:
+    """Weigh what the open levels gain against what every class loses; the proportions within a class stay."""
     own = {g: s for g, s in spent.items() if g[1] is None}
     classed = {g: s for g, s in spent.items() if g[1] is not None}
     if not classed:
-        return _climb(problem.worth, own, budget)
+        return _divide_budget(problem.worth, own, budget)
     left = budget - sum(s.sum() for s in own.values())
     rest: Spending = {_REST: np.array([left])}
 
-    def worth(shared: Spending) -> float:
-        factor = shared[_REST][0] / left
-        return problem.worth({g: shared[g] for g in own} | {g: s * factor for g, s in classed.items()})
+    def worth(divided: Spending) -> float:
+        factor = divided[_REST][0] / left
+        return problem.worth({g: divided[g] for g in own} | {g: s * factor for g, s in classed.items()})
 
-    best = _climb(worth, own | rest, budget)
+    best = _divide_budget(worth, own | rest, budget)
     return {g: best[g] for g in own}
 
 
-def _climb(worth: Callable[[Spending], float], begin: Spending, budget: float) -> Spending:
-    """Share a budget out among groups and categories so that it is worth the most, beginning near a known way.
+def _divide_budget(worth: Callable[[Spending], float], begin: Spending, budget: float) -> Spending:
+    """Divide a budget among groups and categories so that it is worth the most, starting from a known division.
 
-    Shares are the softmax of free numbers, so that they are positive and add up whatever the numbers are.
+    Shares are the softmax of free numbers, so they are positive and add up to the budget whatever the numbers are.
     """
     from scipy import optimize, special
 
@@ -129,11 +129,11 @@ def _climb(worth: Callable[[Spending], float], begin: Spending, budget: float) -
         return {}
     ends = np.cumsum([s.size for s in begin.values()])[:-1]
 
-    def shared(free: Floats) -> Spending:
+    def divided(free: Floats) -> Spending:
         return dict(zip(begin, np.split(budget * special.softmax(free), ends), strict=True))
 
     start = np.log(np.concatenate(list(begin.values())))
-    scale = max(1.0, worth(shared(start)))
-    bounds = [(free - _FAR, free + _FAR) for free in start]
-    found = optimize.minimize(lambda free: -worth(shared(free)) / scale, start, method="L-BFGS-B", bounds=bounds)
-    return shared(found.x)
+    scale = max(1.0, worth(divided(start)))
+    bounds = [(free - _MAX_MOVE, free + _MAX_MOVE) for free in start]
+    found = optimize.minimize(lambda free: -worth(divided(free)) / scale, start, method="L-BFGS-B", bounds=bounds)
+    return divided(found.x)

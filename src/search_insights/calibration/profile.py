@@ -1,13 +1,14 @@
-"""A public profile of what a release is expected to count: so many regions and weeks of such counts.
+"""A public profile of what a release is expected to count: how many regions and weeks have which counts.
 
 It comes from public knowledge (populations, published search shares, a simulation), never from the private log: sigmas
-that were chosen by looking at the log would tell something about it, outside every promise.
+chosen by looking at the log would reveal something about it, outside every promise.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,16 +23,16 @@ from search_insights.support.quoting import identifier, literal
 
 Group = tuple[str, str | None]
 
-# Counts that differ by less than this (in the logarithm) are taken together: more rows would not change a sigma.
-_ALIKE = 0.25
+# Counts that differ by less than this (in the logarithm) are merged: more rows would not change a sigma.
+_BIN_WIDTH = 0.25
 
 
 @dataclass(frozen=True)
 class Profile:
-    """For each level and class: the expected counts by category, one row for many regions and weeks that are alike.
+    """For each level and class, the expected counts by category; one row stands for many similar regions and weeks.
 
-    `weights[group]` says how many regions and weeks each row of `counts[group]` stands for. The total level is a group
-    of its own.
+    `weights[group]` is how many regions and weeks each row of `counts[group]` stands for. The total level is a group of
+    its own.
     """
 
     counts: dict[Group, Floats]
@@ -39,14 +40,14 @@ class Profile:
 
 
 def read_profile(path: Path, coverage: Coverage) -> Profile:
-    """Read a CSV profile, or make one from the truth of a simulated log (Parquet)."""
+    """Read a profile from CSV, or make one from the truth of a simulated log (Parquet)."""
     if path.suffix == ".parquet":
         return profile_of_truth(path, coverage)
     return _read_csv(path, coverage.spec)
 
 
 def profile_of_truth(path: Path, coverage: Coverage) -> Profile:
-    """Take together what a simulated log counts, region by region and week by week."""
+    """Return the profile of a simulated log, with similar regions and weeks merged."""
     cells = CellList(coverage)
     regions = (coverage.geography.country, *cells.regions)
     truth = read_truth(path, coverage, regions)
@@ -54,7 +55,7 @@ def profile_of_truth(path: Path, coverage: Coverage) -> Profile:
     counts, weights = {}, {}
     for group in dict.fromkeys(groups):
         here = truth.counts[:, [g == group for g in groups]].reshape(-1, len(coverage.spec.categories))
-        counts[group], weights[group] = _together(here[~np.isnan(here).any(axis=1)])
+        counts[group], weights[group] = _merge_similar(here[~np.isnan(here).any(axis=1)])
     return Profile(counts, weights)
 
 
@@ -63,42 +64,45 @@ def _group(coverage: Coverage, level: str, place_id: str) -> Group:
     return level, coverage.standings[place_id].size_class if classed else None
 
 
-def _together(counts: Floats) -> tuple[Floats, Floats]:
-    """Average the rows that are alike."""
-    alike = np.round(np.log1p(counts) / _ALIKE)
-    _, row_of, times = np.unique(alike, axis=0, return_inverse=True, return_counts=True)
+def _merge_similar(counts: Floats) -> tuple[Floats, Floats]:
+    """Return the averages of similar rows, and the number of rows in each average."""
+    bins = np.round(np.log1p(counts) / _BIN_WIDTH)
+    _, row_of, times = np.unique(bins, axis=0, return_inverse=True, return_counts=True)
     sums = np.zeros((times.size, counts.shape[1]))
     np.add.at(sums, row_of.ravel(), counts)
     return sums / times[:, None], times.astype(np.float64)
 
 
 def _read_csv(path: Path, spec: Spec) -> Profile:
-    """Read rows of level, size_class (may be empty), regions (and weeks), and a count for each category."""
-    import duckdb
-
-    wanted = ["level", "size_class", "regions", *(c.id for c in spec.categories)]
-    with connect() as connection:
-        try:
-            read = f"read_csv({literal(str(path))}, header = true, all_varchar = true)"
-            rows = connection.execute(f"SELECT {', '.join(map(identifier, wanted))} FROM {read}").fetchall()
-        except duckdb.Error:
-            raise InputError(f"{path}: expected a CSV file with the columns {','.join(wanted)}") from None
+    """Read rows of level, size_class (may be empty), number of regions (and weeks), and a count for each category."""
+    columns = ["level", "size_class", "regions", *(c.id for c in spec.categories)]
     found: dict[Group, list[list[float]]] = {}
     known = (*spec.reported_groups, (spec.total.level, None))
-    for line, row in enumerate(rows, start=2):
+    for line, row in enumerate(_rows(path, columns), start=2):
         group = (row[0], row[1] or None)
         if group not in known:
             names = ", ".join(" ".join(filter(None, g)) for g in known)
             raise InputError(f"{path}: line {line}, columns level and size_class: expected one of {names}")
-        found.setdefault(group, []).append(_numbers(path, line, wanted[2:], row[2:]))
+        found.setdefault(group, []).append(_numbers(path, line, columns[2:], row[2:]))
     if not found:
-        raise InputError(f"{path}: holds no row; expected {','.join(wanted)}")
+        raise InputError(f"{path}: holds no row; expected {','.join(columns)}")
     for group in spec.reported_groups:
         if group not in found:
             words = " ".join(filter(None, group))
             raise InputError(f"{path}: no row for {words}; sigmas that nothing is expected of would be without limit")
     tables = {group: np.array(of_group) for group, of_group in found.items()}
     return Profile({g: t[:, 1:] for g, t in tables.items()}, {g: t[:, 0] for g, t in tables.items()})
+
+
+def _rows(path: Path, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    import duckdb
+
+    with connect() as connection:
+        try:
+            read = f"read_csv({literal(str(path))}, header = true, all_varchar = true)"
+            return connection.execute(f"SELECT {', '.join(map(identifier, columns))} FROM {read}").fetchall()
+        except duckdb.Error:
+            raise InputError(f"{path}: expected a CSV file with the columns {','.join(columns)}") from None
 
 
 def _numbers(path: Path, line: int, columns: Sequence[str], values: Sequence[str | None]) -> list[float]:

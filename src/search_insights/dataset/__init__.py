@@ -1,1 +1,1 @@
-"""The published folder: written here, and read here by whoever needs it."""
+"""The published folder: written here, and read here by all who need it."""

@@ -1,4 +1,4 @@
-"""`datapackage.json` (Frictionless Data): every file and field of the dataset described for programs."""
+"""`datapackage.json` (Frictionless Data): describes every file and field of the dataset for programs."""
 
 import hashlib
 from pathlib import Path
@@ -10,7 +10,7 @@ from search_insights.trends.release import Release
 
 
 def datapackage(release: Release, folder: Path) -> dict[str, Any]:
-    """Describe the dataset in a folder that holds its tables."""
+    """Return the description of the dataset whose tables are in a folder."""
     spec, stem = release.coverage.spec, file_stem(release)
     first, last = release.trends.weeks[0], release.trends.weeks[-1]
     return {
@@ -59,7 +59,7 @@ def _resource(path: Path, form: str, fields: list[dict[str, Any]]) -> dict[str, 
 def _csv_fields(spec: Spec) -> list[dict[str, Any]]:
     return [
         _field("date", "date", f"The first day of the week ({spec.first_day_of_week}), in {spec.time_zone}."),
-        *(_field(name, "string", _region_words(name, spec)) for name in region_columns(spec)),
+        *(_field(name, "string", _region_description(name, spec)) for name in region_columns(spec)),
         *(_value_field(trend, spec) for trend in spec.trends),
     ]
 
@@ -83,10 +83,13 @@ def _field(name: str, kind: str, description: str) -> dict[str, Any]:
 
 
 def _value_field(trend: Trend, spec: Spec) -> dict[str, Any]:
-    return _field(trend.column, "number", _value_words(trend.title, spec)) | {"title": trend.title, "trend": trend.name}
+    return _field(trend.column, "number", _value_description(trend.title, spec)) | {
+        "title": trend.title,
+        "trend": trend.name,
+    }
 
 
-def _region_words(column: str, spec: Spec) -> str:
+def _region_description(column: str, spec: Spec) -> str:
     if column == "place_id":
         return "A stable public identifier of the region."
     if column.startswith("country_region"):
@@ -103,7 +106,7 @@ def _region_words(column: str, spec: Spec) -> str:
     return f"The name of the {level.name}."
 
 
-def _value_words(title: str, spec: Spec) -> str:
+def _value_description(title: str, spec: Spec) -> str:
     return (
         f"{title}: scaled share of searches; empty if it has less than {spec.reliability.confidence:.0%} chance to be "
         f"within {spec.reliability.max_relative_error:.0%} of its value before noise, or the region has too few values."

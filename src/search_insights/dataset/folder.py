@@ -1,7 +1,7 @@
-"""The one reader of a published folder: what its files say of themselves, and which noise of which week is in it.
+"""The only reader of a published folder: how its files describe themselves, and which noise of which week is in it.
 
-Whoever needs to know what was published asks here: `load`, the dashboard, the next publication, a restored store.
-Nothing here knows a store.
+All that need to know what was published use it: `load`, the dashboard, the next publication, a restored store. Nothing
+here needs a store.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any
 
 from search_insights.errors import InputError
 
-# What stands beside the tables in a published folder.
+# The files beside the tables in a published folder.
 STATEMENTS = ("datapackage.json", "privacy.json", "PRIVACY.md", "summary.json", "summary.svg")
 
 
@@ -28,7 +28,7 @@ class TrendColumn:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What `datapackage.json` says: the tables, and what their columns mean."""
+    """What `datapackage.json` says: where the tables are, and what their columns mean."""
 
     folder: Path
     package: Mapping[str, Any]
@@ -41,7 +41,7 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Dataset(Description):
-    """A whole published folder: its description, and what `privacy.json` says of its weeks."""
+    """A complete published folder: its description, and what `privacy.json` says about its weeks."""
 
     privacy: Mapping[str, Any]
     weeks: tuple[date, ...]
@@ -53,12 +53,12 @@ class Dataset(Description):
 
     @property
     def statements(self) -> list[Path]:
-        """The files beside its tables that are there."""
+        """The files beside its tables that exist."""
         return [path for name in STATEMENTS if (path := self.folder / name).is_file()]
 
 
 def read_description(folder: Path) -> Description:
-    """Read what describes a dataset; refuse a folder that is none."""
+    """Read the description of a dataset; refuse a folder that has none."""
     try:
         package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
         tables = {resource["format"]: resource for resource in package["resources"]}
@@ -73,11 +73,11 @@ def read_description(folder: Path) -> Description:
             levels=tuple(columns["level"]["constraints"]["enum"]),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise _no_dataset(folder) from None
+        raise _not_a_dataset(folder) from None
 
 
 def read_dataset(folder: Path) -> Dataset:
-    """Read a whole published folder; refuse one that lacks a table, a trend or a week."""
+    """Read a complete published folder; refuse one that lacks a table, a trend or a week."""
     described = read_description(folder)
     parts = {field.name: getattr(described, field.name) for field in fields(described)}
     dataset = Dataset(**parts, privacy=_read_privacy(folder), weeks=tuple(sorted(published_checksums(folder))))
@@ -90,21 +90,21 @@ def read_dataset(folder: Path) -> Dataset:
 
 
 def published_checksums(folder: Path) -> dict[date, str]:
-    """Read from a published folder which noise of which week it was made from."""
+    """Return which noise of which week a published folder was made from, by checksum."""
     try:
         rows = _read_privacy(folder)["ledger"]
         return {date.fromisoformat(row["week"]): str(row["checksum"]) for row in rows}
     except (ValueError, KeyError, TypeError):
-        raise _no_dataset(folder) from None
+        raise _not_a_dataset(folder) from None
 
 
 def _read_privacy(folder: Path) -> Mapping[str, Any]:
     try:
         privacy: Mapping[str, Any] = json.loads((folder / "privacy.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise _no_dataset(folder) from None
+        raise _not_a_dataset(folder) from None
     return privacy
 
 
-def _no_dataset(folder: Path) -> InputError:
+def _not_a_dataset(folder: Path) -> InputError:
     return InputError(f"{folder}: not a dataset folder of 'search-insights publish'")

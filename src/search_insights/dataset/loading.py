@@ -1,7 +1,7 @@
 """Reading a published dataset for analysis: one level and one trend at a time.
 
-The published table holds countries, states, counties and postal codes in one column of values. Averaging over it mixes
-them, a mistake that is easy to make and hard to see; so here a level has to be named.
+The published table has countries, states, counties and postal codes in one column of values. Averaging over it mixes
+them, a mistake that is easy to make and hard to notice. So `load` requires a level.
 """
 
 import importlib.util
@@ -23,7 +23,7 @@ def load(path: str | Path, level: str, trend: str, frame: Frame | None = None) -
 
     `path` is the dataset's folder; `trend` is a trend's name or its column, such as "vaccination_intent". Columns:
     date, place_id, code, name, value, low, high. Weeks without a value are not in the frame: missing is not 0.
-    The frame is of the first of Polars, pandas and PyArrow that is installed, unless `frame` names one.
+    Unless `frame` names one, the first of Polars, pandas and PyArrow that is installed is used.
     """
     dataset = read_description(Path(path))
     column = _column(trend, dataset)
@@ -50,13 +50,13 @@ def _column(trend: str, dataset: Description) -> str:
 
 
 def _check_level(level: str, dataset: Description) -> None:
-    """Refuse a level that the dataset does not know; one without any value in it gives an empty frame."""
+    """Refuse a level that the dataset does not have; a level without values gives an empty frame."""
     if level not in dataset.levels:
         raise InputError(f"{dataset.folder}: no level {level!r}; this dataset has {', '.join(dataset.levels)}")
 
 
 def _name_expression(dataset: Description) -> str:
-    """Take the name of the finest level that a row has."""
+    """Return the expression for a region's name: that of the finest level in its row."""
     depths = sorted(name for name in dataset.fields if name.startswith("sub_region_") and not name.endswith("_code"))
     return f"coalesce({', '.join([*map(identifier, reversed(depths)), 'country_region'])})"
 

@@ -1,4 +1,4 @@
-"""Publishing: the whole dataset made from the store alone, put in place at once, never contradicting itself."""
+"""Publishing: the dataset is made from the store alone, replaced as a whole, and never contradicts itself."""
 
 import json
 from collections.abc import Callable
@@ -32,9 +32,9 @@ class Published:
 def publish(
     store_path: Path, out: Path, *, correction: str | None = None, progress: Callable[[str], None] = lambda text: None
 ) -> Published:
-    """Derive the dataset from a store and put it in place, all at once or not at all.
+    """Derive the dataset from a store and put it in place, as a whole or not at all.
 
-    A value that is already published in `out` must not change, unless the publisher gives the reason of a correction,
+    A value that is already published in `out` must not change, unless the publisher gives the reason for a correction,
     which is recorded in the store and published with the dataset.
     """
     if correction is not None and not correction.strip():
@@ -60,10 +60,10 @@ def publish(
 
 
 def _refuse_to_lose_files(release: Release, out: Path) -> None:
-    """Refuse a folder that holds anything but this dataset: it is replaced whole, and the store could be in it."""
+    """Refuse a folder that holds anything but this dataset: it is replaced as a whole, and the store could be in it."""
     stem = file_stem(release)
-    mine = {f"{stem}.csv", f"{stem}.parquet", *STATEMENTS}
-    others = sorted(path.name for path in out.iterdir() if path.name not in mine) if out.is_dir() else []
+    own = {f"{stem}.csv", f"{stem}.parquet", *STATEMENTS}
+    others = sorted(path.name for path in out.iterdir() if path.name not in own) if out.is_dir() else []
     if others:
         raise InputError(
             f"{out}: holds {others[0]}, which is no part of this dataset and would be lost; give a folder of its own"
@@ -71,11 +71,11 @@ def _refuse_to_lose_files(release: Release, out: Path) -> None:
 
 
 def _refuse_second_noise(release: Release, out: Path) -> None:
-    """Refuse to publish another noise for a week that was published: the two together promise less than one."""
+    """Refuse new noise for a published week: the two releases together would promise less than one."""
     try:
         before = published_checksums(out)
     except InputError:
-        return  # nothing was published here, or it is not a dataset of this program
+        return  # nothing was published here, or not by this program
     now = {entry.week: entry.checksum for entry in release.entries}
     other = sorted(week for week in before if week in now and before[week] != now[week])
     if other:
@@ -86,7 +86,7 @@ def _refuse_second_noise(release: Release, out: Path) -> None:
 
 
 def _with_correction(release: Release, draft: Path, out: Path, correction: str | None) -> Release:
-    """Refuse a draft that changes published values, or make its correction a part of the release."""
+    """Refuse a draft that changes published values, or add its correction to the release."""
     changed = _changed_values(release, draft, out)
     if not changed:
         return release
@@ -113,29 +113,29 @@ def _write_statements(release: Release, draft: Path) -> list[dict[str, Any]]:
 
 
 def _changed_values(release: Release, draft: Path, out: Path) -> int:
-    """Count the published values that the draft would change; those of regions now removed for sparsity may go."""
+    """Count the published values that the draft would change, except those of regions that are removed for sparsity."""
     import duckdb
 
     old, new = (folder / f"{file_stem(release)}.csv" for folder in (out, draft))
     if not old.exists():
         return 0
-    gone = release.sparsity.removed if release.sparsity else []
+    removed = release.sparsity.removed if release.sparsity else []
     columns = [identifier(column) for column in value_columns(release.coverage.spec)]
     differs = " + ".join(f"CAST(o.{c} IS NOT NULL AND o.{c} IS DISTINCT FROM n.{c} AS INTEGER)" for c in columns)
     with connect() as connection:
-        connection.execute("CREATE TABLE gone AS SELECT unnest(?::TEXT[]) AS place_id", [gone])
+        connection.execute("CREATE TABLE removed AS SELECT unnest(?::TEXT[]) AS place_id", [removed])
         try:
             (row,) = connection.execute(f"""
                 SELECT coalesce(sum({differs}), 0)
                 FROM {_csv(old)} AS o LEFT JOIN {_csv(new)} AS n USING (date, place_id)
-                WHERE o.place_id NOT IN (SELECT place_id FROM gone)""").fetchall()
+                WHERE o.place_id NOT IN (SELECT place_id FROM removed)""").fetchall()
         except duckdb.Error:
             raise InputError(f"{old}: cannot be read as this dataset; move it away, or give another folder") from None
     return int(row[0])
 
 
 def _csv(path: Path) -> str:
-    """Read a published table as text, with nothing left to the reader's guess."""
+    """Return the table function that reads a published table as text, with nothing left to detection."""
     return (
         f"read_csv({literal(str(path))}, all_varchar = true, header = true, delim = ',', quote = '\"', escape = '\"')"
     )

@@ -7,6 +7,8 @@
 from typing import Any
 
 from search_insights.dp.accounting import Accounting, epsilon_of_days
+from search_insights.spec.spec import Spec
+from search_insights.spec.weeks import DAYS_OF_WEEK
 from search_insights.store.ledger import LedgerEntry
 from search_insights.trends.release import Release
 
@@ -27,9 +29,8 @@ NOT_COVERED = (
 
 
 def privacy_json(release: Release, accounting: Accounting) -> dict[str, Any]:
-    """Write the statement for programs."""
-    spec, promise = release.coverage.spec, release.coverage.spec.promise
-    days = 7 * len(release.entries)
+    """Return the statement for programs."""
+    spec = release.coverage.spec
     return {
         "name": spec.title,
         "dataset": spec.dataset,
@@ -40,20 +41,7 @@ def privacy_json(release: Release, accounting: Accounting) -> dict[str, Any]:
             "neighbouring_relation": NEIGHBOURS,
             "bounds": bounds(release),
         },
-        "privacy_loss": {
-            "epsilon": promise.epsilon,
-            "delta": promise.delta,
-            "holds": accounting.holds,
-            "cases": [
-                {
-                    "name": c.case.name,
-                    "epsilon": round(c.epsilon, 6),
-                    "delta": promise.delta,
-                    "sigmas": [s.value for s in c.case.sigmas],
-                }
-                for c in accounting.cases
-            ],
-        },
+        "privacy_loss": _privacy_loss(accounting),
         "model": {
             "name": "central",
             "release": "weekly tables, each week noised once",
@@ -71,14 +59,7 @@ def privacy_json(release: Release, accounting: Accounting) -> dict[str, Any]:
             "entropy": "operating system, no seed",
             "program": f"search-insights {release.entries[-1].program}",
         },
-        "not_promised": {
-            "user_active_on_7_days": {"epsilon": round(epsilon_of_days(spec, 7), 4), "delta": promise.delta},
-            "user_active_on_all_days": {
-                "days": days,
-                "epsilon": round(epsilon_of_days(spec, days), 4),
-                "delta": promise.delta,
-            },
-        },
+        "not_promised": _not_promised(spec, days=DAYS_OF_WEEK * len(release.entries)),
         "not_covered": list(NOT_COVERED),
         "ledger": [_ledger_row(entry) for entry in release.entries],
         "scaling": {
@@ -90,8 +71,31 @@ def privacy_json(release: Release, accounting: Accounting) -> dict[str, Any]:
     }
 
 
+def _privacy_loss(accounting: Accounting) -> dict[str, Any]:
+    promise = accounting.promise
+    cases = [
+        {
+            "name": c.case.name,
+            "epsilon": round(c.epsilon, 6),
+            "delta": promise.delta,
+            "sigmas": [s.value for s in c.case.sigmas],
+        }
+        for c in accounting.cases
+    ]
+    return {"epsilon": promise.epsilon, "delta": promise.delta, "holds": accounting.holds, "cases": cases}
+
+
+def _not_promised(spec: Spec, days: int) -> dict[str, Any]:
+    """Return what the same noise gives users who searched every day, of a week and of the whole release."""
+    delta = spec.promise.delta
+    return {
+        "user_active_on_7_days": {"epsilon": round(epsilon_of_days(spec, DAYS_OF_WEEK), 4), "delta": delta},
+        "user_active_on_all_days": {"days": days, "epsilon": round(epsilon_of_days(spec, days), 4), "delta": delta},
+    }
+
+
 def bounds(release: Release) -> list[str]:
-    """Say in words how much one user-day can contribute."""
+    """Return sentences that say how much one user-day can contribute."""
     spec = release.coverage.spec
     words = ["X1: at most one count for each geographic level and category", "X2: each count by at most 1"]
     words += [
@@ -119,7 +123,7 @@ def _ledger_row(entry: LedgerEntry) -> dict[str, Any]:
 
 
 def privacy_page(statement: dict[str, Any]) -> str:
-    """Write the statement for people."""
+    """Return the statement for people, as Markdown."""
     loss, weeks = statement["privacy_loss"], statement["ledger"]
     all_days = statement["not_promised"]["user_active_on_all_days"]
     week = statement["not_promised"]["user_active_on_7_days"]

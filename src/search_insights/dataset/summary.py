@@ -1,4 +1,4 @@
-"""What a release publishes and what it drops, by level and trend, and why: as numbers and as a picture."""
+"""What a release publishes and what it drops and why, by level and trend: as numbers and as a picture."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from search_insights.trends.release import OUTCOMES, Release
 
 
 def summarize(release: Release) -> list[dict[str, Any]]:
-    """Count the values of each level and trend by what became of them."""
+    """Count the values of each level and trend by their outcome."""
     spec = release.coverage.spec
     levels = np.array([region.level for region in release.trends.regions])
     rows = []
@@ -25,7 +25,7 @@ def summarize(release: Release) -> list[dict[str, Any]]:
 
 
 def save_summary_chart(release: Release, rows: list[dict[str, Any]], path: Path) -> None:
-    """Draw, for each level and trend, the share of values that are published and dropped."""
+    """Draw the share of each outcome among the values of each level and trend."""
     long = [
         {"level": row["level"], "trend": row["trend"], "fate": outcome, "values": row[outcome], "order": i}
         for row in rows

@@ -1,7 +1,7 @@
-"""The dataset's tables: the original's CSV, and a Parquet file with the same rows and more columns.
+"""The dataset's tables: a CSV file like the original's, and a Parquet file with the same rows and more columns.
 
-A row is a region and week with at least one published value, in the order of levels, codes and weeks. Missing is
-empty, never 0. Values have 3 decimals in both files.
+A row is a region and week with at least one published value. Rows are sorted by level, code and week. Missing is empty,
+never 0. Values have 3 decimals in both files.
 """
 
 import re
@@ -20,18 +20,19 @@ if TYPE_CHECKING:
     import duckdb
 
 # The original always has three levels below the country, whether a country uses them or not.
-_LEAST_LEVELS = 3
+_MIN_LEVELS = 3
 
 
 def file_stem(release: Release) -> str:
-    """Name the files as the original does: country code, then the dataset."""
-    code = re.sub(r"[^\w.-]", "_", release.coverage.geography.country.code)  # a code may hold what a file name must not
+    """Return the name of the files without suffix, as in the original: country code, then the dataset."""
+    # A code may contain what a file name must not.
+    code = re.sub(r"[^\w.-]", "_", release.coverage.geography.country.code)
     return f"{code}_{release.coverage.spec.dataset}"
 
 
 def region_columns(spec: Spec) -> list[str]:
-    """Name the columns that say where a row is."""
-    levels = range(1, max(_LEAST_LEVELS, len(spec.levels)) + 1)
+    """Return the columns that say where a row is."""
+    levels = range(1, max(_MIN_LEVELS, len(spec.levels)) + 1)
     return [
         "country_region",
         "country_region_code",
@@ -41,17 +42,16 @@ def region_columns(spec: Spec) -> list[str]:
 
 
 def value_columns(spec: Spec) -> list[str]:
-    """Name the columns of values, in the order of the spec's trends."""
+    """Return the columns of values, in the order of the spec's trends."""
     return [trend.column for trend in spec.trends]
 
 
 def write_tables(release: Release, folder: Path) -> None:
     """Write the CSV and the Parquet file."""
-
     spec = release.coverage.spec
     with connect() as connection:
-        _register_rows(connection, release)
-        _register_regions(connection, release)
+        _create_rows(connection, release)
+        _create_regions(connection, release)
         where = ", ".join(["date", *region_columns(spec)])
         in_csv = ", ".join(f"CAST({c} AS DECIMAL(18, 3)) AS {c}" for c in map(identifier, value_columns(spec)))
         with_ends = (identifier(c + end) for c in value_columns(spec) for end in ("", "_low", "_high"))
@@ -65,8 +65,8 @@ def write_tables(release: Release, folder: Path) -> None:
         )
 
 
-def _register_rows(connection: "duckdb.DuckDBPyConnection", release: Release) -> None:
-    """Lay out the rows to publish, column by column."""
+def _create_rows(connection: "duckdb.DuckDBPyConnection", release: Release) -> None:
+    """Create the table of rows to publish."""
     weeks, numbers = np.nonzero(release.published.any(axis=2))
     columns = {
         "number": numbers.astype(np.int32),
@@ -86,9 +86,9 @@ def _register_rows(connection: "duckdb.DuckDBPyConnection", release: Release) ->
     connection.unregister("given")
 
 
-def _register_regions(connection: "duckdb.DuckDBPyConnection", release: Release) -> None:
+def _create_regions(connection: "duckdb.DuckDBPyConnection", release: Release) -> None:
     header = [*region_columns(release.coverage.spec), "level", "code"]
-    rows = [[*_where(release, region), region.level, region.code] for region in release.trends.regions]
+    rows = [[*_region_values(release, region), region.level, region.code] for region in release.trends.regions]
     columns = {
         name: np.array(values, dtype=object) for name, values in zip(header, zip(*rows, strict=True), strict=True)
     }
@@ -97,18 +97,18 @@ def _register_regions(connection: "duckdb.DuckDBPyConnection", release: Release)
     connection.unregister("given")
 
 
-def _where(release: Release, region: Region) -> list[str | None]:
-    """Fill the columns that say where a region is: the country's name and code, each level's, and the place_id."""
+def _region_values(release: Release, region: Region) -> list[str | None]:
+    """Return the values of `region_columns`: the country's name and code, those of each level, and the place_id."""
     spec, geography = release.coverage.spec, release.coverage.geography
-    above = {r.level: r for r in geography.lineage(region)}
+    by_level = {r.level: r for r in geography.lineage(region)}
     row: list[str | None] = [geography.country.name, geography.country.code]
     own_depth = -1 if region.level == spec.total.level else spec.level_names.index(region.level)
-    for depth in range(max(_LEAST_LEVELS, len(spec.levels))):
+    for depth in range(max(_MIN_LEVELS, len(spec.levels))):
         if depth > own_depth:
             row += [None, None]
             continue
         level = spec.levels[depth]
         hidden = depth == own_depth - 1 and spec.levels[own_depth].hide_parent_code
-        name = level.published_name or above[level.name].name
-        row += [name, None if hidden else above[level.name].code]
+        name = level.published_name or by_level[level.name].name
+        row += [name, None if hidden else by_level[level.name].code]
     return [*row, region.place_id]

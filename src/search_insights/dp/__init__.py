@@ -1,1 +1,1 @@
-"""Differential privacy itself: the noise, and the accounting of what it promises (Section 3.2)."""
+"""Differential privacy itself: the noise, and the accounting of what it gives (Section 3.2)."""

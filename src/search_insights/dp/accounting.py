@@ -1,11 +1,11 @@
 """The accounting: what a spec's noise promises, case by case (Section 3.2).
 
-Two neighbouring logs differ by one user's searches of one day. By X1 and X2 those change at most one count, by at
+Two neighbouring logs differ by one user's searches of one day. By X1 and X2 these change at most one count, by at
 most one, for each level and category; by X4 all changed counts of classed levels are of one size class; by X3 an
-unreported class has no counts. So each size class is one case, whose mechanisms are the discrete Gaussians of the
-levels and categories that it reports, each of sensitivity 1; a user-day known to open levels only is another.
-Epsilon at the promised delta is computed from the privacy loss distributions of the discrete Gaussian that is
-really used, composed by the dp-accounting library, whose discretisation errs on the safe side.
+unreported class has no counts. So each size class is one case: its mechanisms are the discrete Gaussians of the levels
+and categories that it reports, each of sensitivity 1. User-days known only at open levels are one more case. Epsilon at
+the promised delta is computed from the privacy loss distributions of the discrete Gaussian that is actually used,
+composed by the dp-accounting library, whose discretisation errs on the safe side.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from typing import Any
 from search_insights.errors import CheckFailed
 from search_insights.spec.spec import Promise, Sigma, Spec
 
-# Finer than the fourth decimal of epsilon; at ten times this the paper's promise would seem broken.
+# Fine enough for four decimals of epsilon; at ten times this the paper's promise would seem broken.
 _DISCRETISATION = 1e-4
 
 
@@ -39,14 +39,14 @@ class CaseEpsilon:
 
 @dataclass(frozen=True, slots=True)
 class Accounting:
-    """Every case of a spec next to its promise."""
+    """Every case of a spec, and its promise."""
 
     promise: Promise
     cases: tuple[CaseEpsilon, ...]
 
     @property
     def epsilon(self) -> float:
-        """The worst case: what the spec really gives."""
+        """The epsilon of the worst case: what the spec really gives."""
         return max(c.epsilon for c in self.cases)
 
     @property
@@ -56,7 +56,7 @@ class Accounting:
 
 
 def cases(spec: Spec) -> tuple[Case, ...]:
-    """List the cases of a spec: one for each size class, and one for user-days known to open levels only."""
+    """Return the cases of a spec: one for each size class, and one for user-days known only at open levels."""
     open_sigmas = tuple(s for s in spec.sigmas if s.size_class is None)
     of_classes = [
         Case(name, tuple(s for s in spec.sigmas if s.size_class == name) + open_sigmas) for name in spec.class_names
@@ -72,16 +72,16 @@ def account(spec: Spec) -> Accounting:
 
 
 def epsilon_of_days(spec: Spec, days: int) -> float:
-    """Give the epsilon, at the same delta, of a user who is active on so many days, each in the worst case.
+    """Return the epsilon, at the same delta, of a user who is active on `days` days, each in the worst case.
 
-    This is not promised: it says what the same noise gives for a larger unit than the user-day. Days of different
-    classes compose to no more than as many days of the class with the least noise.
+    This is not promised: it is what the same noise gives for a unit larger than the user-day. Days of different classes
+    compose to no more than the same number of days of the class with the least noise.
     """
     return max(epsilon_of(c.sigmas, spec.promise.delta, days) for c in cases(spec))
 
 
 def require_promise(spec: Spec) -> Accounting:
-    """Refuse a spec that promises more than its noise gives."""
+    """Return the accounting of a spec; refuse one that promises more than its noise gives."""
     accounting = account(spec)
     if not accounting.holds:
         raise CheckFailed(
@@ -92,12 +92,12 @@ def require_promise(spec: Spec) -> Accounting:
 
 
 def epsilon_of(sigmas: Iterable[Sigma], delta: float, days: int = 1) -> float:
-    """Give the epsilon at this delta of discrete Gaussian mechanisms of sensitivity 1, repeated on so many days."""
+    """Return the epsilon at this delta of discrete Gaussian mechanisms of sensitivity 1, composed over `days` days."""
     return float(_composed(sigmas, days).get_epsilon_for_delta(delta))
 
 
 def advantage_of(sigmas: Iterable[Sigma]) -> float:
-    """Give the most by which any test can do better than guessing: delta at epsilon 0."""
+    """Return the largest advantage that any test has over guessing: delta at epsilon 0."""
     return float(_composed(sigmas).get_delta_for_epsilon(0.0))
 
 
@@ -112,7 +112,7 @@ def _composed(sigmas: Iterable[Sigma], days: int = 1) -> Any:
 
 @lru_cache(maxsize=64)
 def _loss(sigma: float) -> Any:
-    """The privacy loss distribution of one mechanism; the cases share many."""
+    """Return the privacy loss distribution of one mechanism; cached, because cases share many."""
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     return pld.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=_DISCRETISATION)

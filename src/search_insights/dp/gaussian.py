@@ -1,7 +1,7 @@
 """Gaussian privacy in closed form (Balle and Wang, 2018; Dong, Roth and Su, 2019).
 
-Gaussian mechanisms of sensitivity 1 are together as private as one of mu, with mu^2 the sum of their 1 / sigma^2. The
-accounting uses the discrete noise itself; this is for aiming at it, and for what an experiment says.
+Gaussian mechanisms of sensitivity 1 are together as private as a single one of mu, where mu^2 is the sum of their
+1 / sigma^2. The accounting uses the discrete noise itself; this is for a first guess, and for reading experiments.
 """
 
 import math
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 
 def epsilon_of_mu(mu: float, delta: float) -> float:
-    """Turn mu-Gaussian privacy into epsilon at this delta (the closed form of the Gaussian mechanism)."""
+    """Return the epsilon of mu-Gaussian privacy at this delta (the closed form of the Gaussian mechanism)."""
     from scipy import optimize, stats
 
     def excess(epsilon: float) -> float:
@@ -24,7 +24,7 @@ def epsilon_of_mu(mu: float, delta: float) -> float:
 
 
 def mu_of_epsilon(epsilon: float, delta: float) -> float:
-    """Give the mu that has this epsilon at this delta."""
+    """Return the mu that has this epsilon at this delta."""
     from scipy import optimize
 
     high = 1.0
@@ -34,12 +34,12 @@ def mu_of_epsilon(epsilon: float, delta: float) -> float:
 
 
 def mu_of_advantage(advantage: float) -> float:
-    """Give the mu whose best test does so much better than guessing."""
+    """Return the mu at which the best test has this advantage over guessing."""
     from scipy import stats
 
     return float(2 * stats.norm.ppf((1 + advantage) / 2))
 
 
 def mu_of_sigmas(sigmas: Iterable[float]) -> float:
-    """Compose mechanisms of sensitivity 1."""
+    """Return the mu of composed mechanisms of sensitivity 1."""
     return math.sqrt(sum(sigma**-2 for sigma in sigmas))

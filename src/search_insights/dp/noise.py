@@ -1,7 +1,7 @@
 """The noise: exact discrete Gaussian from the operating system's entropy (Section 3.2).
 
-OpenDP samples the distribution exactly on integers (Canonne, Kamath and Steinke, 2020). Floating-point noise would
-betray the count below it in its low bits (Mironov, 2012); there is no seed, so nobody can draw the same noise again.
+OpenDP samples the distribution exactly, on integers (Canonne, Kamath and Steinke, 2020). Floating-point noise would
+leak the count in its low bits (Mironov, 2012). There is no seed, so nobody can draw the same noise again.
 """
 
 import os
@@ -13,15 +13,15 @@ import numpy.typing as npt
 
 from search_insights.support.arrays import Counts, Floats
 
-# Its name in the ledger.
+# The name of the mechanism in the ledger.
 MECHANISM = "discrete Gaussian, OpenDP"
 
-# Small enough to keep all threads busy to the end, large enough that calling costs nothing.
+# Small enough to keep all threads busy to the end, large enough for the calls to cost nothing.
 _CHUNK = 4096
 
 
 def add_noise(counts: Counts, sigmas: Floats) -> Counts:
-    """Add to each count independent noise of its own sigma. The result may be negative, and stays so."""
+    """Add independent noise to each count, with its own sigma. Results may be negative; they are not clipped."""
     if counts.shape != sigmas.shape:
         raise ValueError(f"{counts.size} counts, but {sigmas.size} sigmas")
     noisy = np.empty_like(counts)
@@ -41,7 +41,7 @@ def _chunks(where: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:
 
 
 def _measurement(sigma: float) -> Any:
-    """Make OpenDP's discrete Gaussian mechanism on vectors of integers."""
+    """Return OpenDP's discrete Gaussian mechanism on vectors of integers."""
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_gaussian
     from opendp.metrics import l2_distance

@@ -1,1 +1,1 @@
-"""How accurate a release of a simulated log is, next to the exact counts that only a simulation may keep."""
+"""How accurate a release of a simulated log is, compared with the exact counts that only a simulation may keep."""

@@ -1,15 +1,14 @@
-"""How good a release of a simulated log is: its published values next to the truth."""
+"""How accurate a release of a simulated log is: its published values compared with the truth."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from search_insights.errors import InputError
 from search_insights.simulation.truth import read_truth
 from search_insights.store.store import open_store
-from search_insights.support.arrays import Floats
+from search_insights.support.arrays import Bools, Floats
 from search_insights.support.charts import save_chart
 from search_insights.trends.derive import Trends, derive, trend_counts
 
@@ -19,9 +18,9 @@ class Accuracy:
     """The accuracy of one level and trend.
 
     published        share of all weeks and reported regions that have a value
-    median, p90      of the relative error of published values, |value / truth - 1|
+    median, p90      median and 90th percentile of the relative error of published values, |value / truth - 1|
     within_limit     share of published values whose error is within the spec's limit
-    coverage         share of published values whose interval holds the truth
+    coverage         share of published values whose interval contains the truth
     """
 
     level: str
@@ -39,51 +38,44 @@ def evaluate(store_path: Path, truth_path: Path) -> list[Accuracy]:
     with open_store(store_path) as store:
         trends, sparsity, coverage = derive(store), store.sparsity(), store.coverage
     truth = read_truth(truth_path, coverage, trends.regions)
-    both = sorted(set(truth.weeks) & set(trends.weeks))
-    if not both:
+    weeks = sorted(set(truth.weeks) & set(trends.weeks))
+    if not weeks:
         raise InputError(f"{truth_path}: has no week in common with {store_path}; is it the truth of that log?")
-    at_store, at_truth = ([weeks.index(week) for week in both] for weeks in (trends.weeks, truth.weeks))
-    counts = truth.counts[at_truth]
+    in_store, in_truth = ([of_source.index(week) for week in weeks] for of_source in (trends.weeks, truth.weeks))
+    counts = truth.counts[in_truth]
     with np.errstate(divide="ignore", invalid="ignore"):
         exact = trend_counts(trends.spec, counts) / counts[:, :, :1]
-    gone = set(sparsity.removed) if sparsity else set()
-    kept = trends.ratios.kept[at_store] & np.array([r.place_id not in gone for r in trends.regions])[None, :, None]
-    return _table(trends, at_store, exact, kept)
+    removed = set(sparsity.removed) if sparsity else set()
+    kept = trends.ratios.kept[in_store] & np.array([r.place_id not in removed for r in trends.regions])[None, :, None]
+    return _table(trends, in_store, exact, kept)
 
 
-def _table(trends: Trends, weeks: list[int], exact: Floats, kept: npt.NDArray[np.bool_]) -> list[Accuracy]:
+def _table(trends: Trends, weeks: list[int], exact: Floats, kept: Bools) -> list[Accuracy]:
     ratios, spec = trends.ratios, trends.spec
     levels = np.array([region.level for region in trends.regions])
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.abs(ratios.value[weeks] / exact - 1)
-    held = (ratios.low[weeks] <= exact) & (exact <= ratios.high[weeks])
+    covered = (ratios.low[weeks] <= exact) & (exact <= ratios.high[weeks])
     rows = []
     for level in (spec.total.level, *spec.level_names):
         for i, trend in enumerate(spec.trends):
             here = np.s_[:, levels == level, i]
-            known = kept[here] & ~np.isnan(exact[here])  # the truth may be of a part of the regions
-            errors, holds = error[here][known], held[here][known]
-            rows.append(_accuracy(level, trend.name, kept[here], errors, holds, spec.reliability.max_relative_error))
+            known = kept[here] & ~np.isnan(exact[here])  # the truth may cover only some regions
+            errors, hits = error[here][known], covered[here][known]
+            rows.append(_accuracy(level, trend.name, kept[here], errors, hits, spec.reliability.max_relative_error))
     return rows
 
 
-def _accuracy(
-    level: str,
-    trend: str,
-    kept: npt.NDArray[np.bool_],
-    errors: Floats,
-    holds: npt.NDArray[np.bool_],
-    limit: float,
-) -> Accuracy:
+def _accuracy(level: str, trend: str, kept: Bools, errors: Floats, hits: Bools, limit: float) -> Accuracy:
     if not errors.size:
         return Accuracy(level, trend, 0, 0.0, np.nan, np.nan, np.nan, np.nan)
     median, p90 = np.quantile(errors, [0.5, 0.9])
     within = float((errors <= limit).mean())
-    return Accuracy(level, trend, errors.size, float(kept.mean()), median, p90, within, float(holds.mean()))
+    return Accuracy(level, trend, errors.size, float(kept.mean()), median, p90, within, float(hits.mean()))
 
 
 def save_accuracy_chart(rows: list[Accuracy], path: Path) -> None:
-    """Draw the share published, and the median and 90th percentile of the error, by level and trend."""
+    """Draw the published share, and the median and 90th percentile of the error, by level and trend."""
     values = [asdict(row) for row in rows if row.points]
     order, trends = (list(dict.fromkeys(names)) for names in ([r.level for r in rows], [r.trend for r in rows]))
     level = {"field": "level", "sort": order, "title": None, "header": {"labelAngle": 0, "labelAlign": "left"}}

@@ -1,7 +1,7 @@
-"""Adding exact counts to the truth of a simulated log, for evaluation only. Private, as exact counts are.
+"""Adding exact counts to the truth of a simulated log, for evaluation only. Private, like every exact count.
 
-The file is made by `simulate` with the shares that the model expects; here the counts are added that the program itself
-would have noised. Nothing else in the program writes an exact count, and no store ever holds one.
+`simulate` writes the truth with the shares that its model expects; this adds the counts that the program itself would
+add noise to. Nothing else in the program writes an exact count, and no store ever holds one.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +27,6 @@ def add_exact_counts(
     truth: Path, log: Path, weeks: Sequence[Week], coverage: Coverage, progress: Callable[[str], None]
 ) -> None:
     """Count the weeks of a simulated log exactly, and add the counts to its truth."""
-
     names, cells = region_names(coverage), CellList(coverage)
     span = (weeks[0].begin, weeks[-1].end)
     with open_duckdb_engine(LogSource((str(log),)), coverage.spec, names) as engine, connect() as connection:
@@ -35,8 +34,8 @@ def add_exact_counts(
         for week in weeks:
             progress(f"truth of week {week}")
             found = count_week(engine, cells, names, week, span, Tolerance(other_weeks=True), lambda day: None)
-            given = _columns(cells, found.counts)
-            connection.register("given", given)
+            columns = _columns(cells, found.counts)
+            connection.register("given", columns)
             connection.execute("INSERT INTO exact SELECT CAST(? AS DATE), * FROM given", [week.first_day])
             connection.unregister("given")
         draft = truth.with_name(f".{truth.name}.draft")
@@ -52,14 +51,14 @@ def add_exact_counts(
 
 
 def _columns(cells: CellList, counts: Counts) -> dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]]:
-    """Name each cell of a week; the total is the sum of the coarsest level's bounded counts."""
+    """Return a week's counts with the names of their cells; the total is the sum of the coarsest level's counts."""
     spec = cells.coverage.spec
     regions = cells.regions
     shaped = counts.reshape(1, len(regions), len(spec.categories)).astype(np.float64)
-    totals = with_total(spec, regions, shaped, np.zeros(shaped.shape[1:]))[0].ravel().astype(np.int64)
+    counts_with_total = with_total(spec, regions, shaped, np.zeros(shaped.shape[1:]))[0].ravel().astype(np.int64)
     places = [cells.coverage.geography.country.place_id, *(region.place_id for region in regions)]
     return {
         "place_id": np.array([place for place in places for _ in spec.categories], dtype=object),
         "category": np.array([c.id for _ in places for c in spec.categories], dtype=object),
-        "exact_count": totals,
+        "exact_count": counts_with_total,
     }

@@ -1,7 +1,6 @@
-"""Contribution bounding, X1 to X4 (Section 3.1): what bounding.sql reads, and what is taken from its result.
+"""Contribution bounding, X1 to X4 (Section 3.1): the query that feeds bounding.sql, and the one that sums its result.
 
-The rule itself is in the SQL file, to be reviewed there. All of it is written for every engine alike, except how an
-engine hashes.
+The rule itself is in the SQL file, to be reviewed there. Everything is the same for every engine, except the hash.
 """
 
 import hashlib
@@ -13,25 +12,23 @@ from search_insights.private.region_names import CLASS_BITS, NO_TOPIC, NUMBER_BI
 from search_insights.spec.spec import Spec
 from search_insights.support.quoting import literal
 
-# The bits of a draw that are random.
+# The random bits of a draw.
 _RANDOM_BITS = NO_TOPIC - (1 << (NUMBER_BITS + CLASS_BITS))
-_NUMBER = (1 << NUMBER_BITS) - 1
+_NUMBER_MASK = (1 << NUMBER_BITS) - 1
 
-# What `events.category` holds for a word that the spec does not know; such a log is refused.
+# The category number of an event whose category the spec does not know; such a log is refused.
 UNKNOWN_CATEGORY = 255
 
 
-def events_query(
-    spec: Spec, day: date, condition: str, random: Callable[[int, int], str], *, queries: bool = False
-) -> str:
-    """Write the query that gives each usable event of a day its category's number and its draw.
+def events_query(spec: Spec, day: date, condition: str, random: Callable[[int, int], str], *, queries: bool) -> str:
+    """Return the query that gives each usable event of a day its category number and its draw.
 
-    The number comes from the log's category or, where the log has `queries`, from the table `topics`.
+    The number comes from the log's category or, if the log has `queries`, from the table `topics`.
 
-    The draw is a hash of the user, the time and a key, so that running again draws the same events. The key is no
-    secret: whoever knows it, what is drawn from one user's events depends on that user's events alone.
+    The draw is a hash of the user, the time and a key, so that a rerun draws the same events. The key is not a secret:
+    even if it is known, what is drawn from one user's events depends on that user's events alone.
 
-    `random` writes, for a key and a mask, the engine's hash of user_id, timestamp and the key, cut to the mask's bits.
+    `random(key, mask)` returns the engine's SQL for the hash of user_id, timestamp and key, cut to the mask's bits.
     """
     key = int.from_bytes(hashlib.sha256(f"{spec.fingerprint} {day}".encode()).digest()[:7])
     return f"""
@@ -39,13 +36,13 @@ def events_query(
                {random(key, _RANDOM_BITS)}
                    | CASE WHEN category = 0 THEN CAST({NO_TOPIC} AS BIGINT) ELSE CAST(0 AS BIGINT) END
                    | region_bits AS draw
-        FROM ({_named_by_query(condition) if queries else _named_by_log(spec, condition)}) AS log
+        FROM ({_classified_log(condition) if queries else _categorized_log(spec, condition)}) AS log
         JOIN names ON names.name = log.region
         WHERE user_id IS NOT NULL"""
 
 
 def bounding_statements() -> list[str]:
-    """Read the definition of the bounding, statement by statement: from `events` to `contributions`."""
+    """Return the statements of bounding.sql, which lead from `events` to `contributions`."""
     sql = (resources.files("search_insights.private") / "bounding.sql").read_text(encoding="utf-8")
     if f">> {NUMBER_BITS}) & {(1 << CLASS_BITS) - 1} " not in sql:
         raise RuntimeError("bounding.sql reads draws in another layout than they are written in")
@@ -54,30 +51,30 @@ def bounding_statements() -> list[str]:
 
 
 def sums_query(condition: str = "TRUE") -> str:
-    """Write the query that adds the contributions up; nothing about a single user leaves it."""
+    """Return the query that adds up the contributions; nothing about a single user leaves it."""
     return f"""
         SELECT CAST(category AS BIGINT) AS category,
-               open_draw & {_NUMBER} AS open_region,
-               coalesce(classed_draw & {_NUMBER}, -1) AS classed_region,
+               open_draw & {_NUMBER_MASK} AS open_region,
+               coalesce(classed_draw & {_NUMBER_MASK}, -1) AS classed_region,
                count(*) AS user_days
         FROM contributions WHERE {condition} GROUP BY ALL"""
 
 
-def _named_by_log(spec: Spec, condition: str) -> str:
+def _categorized_log(spec: Spec, condition: str) -> str:
     return f"SELECT user_id, timestamp, region, {_category_number(spec)} AS category FROM log WHERE {condition}"
 
 
-def _named_by_query(condition: str) -> str:
-    """Join what the classifier named: `topics` holds the texts that have a topic, each once."""
+def _classified_log(condition: str) -> str:
+    """Join the result of the classifier: `topics` holds the texts that have a topic, each once."""
     return f"""
             SELECT user_id, timestamp, region, CAST(coalesce(topics.category, 0) AS SMALLINT) AS category
             FROM log LEFT JOIN topics ON topics.query = log.query WHERE {condition}"""
 
 
 def _category_number(spec: Spec) -> str:
-    """Write the expression that numbers an event's topic, given by the id or name of a category."""
+    """Return the expression for an event's category number; the log has the id or the name of the category."""
     numbers = {"": 0} | spec.category_numbers
     whens = " ".join(f"WHEN {literal(word)} THEN {number}" for word, number in numbers.items())
-    # Most searches have no category: so written, they pass without a comparison.
+    # Most searches have no category: written this way, they pass without a comparison.
     chosen = f"CASE WHEN category IS NULL THEN 0 ELSE CASE category {whens} ELSE {UNKNOWN_CATEGORY} END END"
     return f"CAST({chosen} AS SMALLINT)"

@@ -1,7 +1,7 @@
-"""Counting a week: day by day from bounded contributions to the exact counts of the cells (Section 3).
+"""Counting a week: day by day, from bounded contributions to the exact counts of the cells (Section 3).
 
-The counts are private until noise is added; they stay in memory. A log that is not fit to be published from is
-refused here, before anything is spent.
+The counts are private until noise is added; they stay in memory. A log that is not fit for publication is refused here,
+before anything is spent.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import Week
 from search_insights.support.arrays import Counts
 
-# Events this near to the weeks asked for do not count against a log: files are cut at other midnights.
+# Events this close to the requested weeks do not count against a log: files may be cut at another midnight.
 _MARGIN = timedelta(days=1)
 
 Progress = Callable[[str], None]
@@ -35,7 +35,7 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class WeekCounts:
-    """The exact counts of a week's cells, and what the operator should know of its log. Private."""
+    """The exact counts of a week's cells, and what the operator should know about its log. Private."""
 
     counts: Counts
     unused: UnusedRows
@@ -47,13 +47,13 @@ def count_week(
     cells: CellList,
     names: RegionNames,
     week: Week,
-    asked: tuple[datetime, datetime],
+    requested: tuple[datetime, datetime],
     tolerance: Tolerance,
     progress: Progress,
 ) -> WeekCounts:
-    """Bound and count a week; refuse it if its log is not fit to be published from."""
+    """Bound and count a week; refuse it if its log is not fit for publication."""
     counts = cells.zeros()
-    empty: list[date] = []
+    empty_days: list[date] = []
     used, ambiguous = 0, False
     for day in week.days:
         begin, end = week.day_bounds(day)
@@ -63,25 +63,25 @@ def count_week(
         add_contributions(counts, cells, names, found)
         ambiguous = ambiguous or names.uses_ambiguous(found.open_regions)
         if not found.events:
-            empty.append(day)
+            empty_days.append(day)
         progress(f"{day:%a}")
-    unused = engine.unused_rows(week.begin, week.end, (asked[0] - _MARGIN, asked[1] + _MARGIN), used)
+    unused = engine.unused_rows(week.begin, week.end, (requested[0] - _MARGIN, requested[1] + _MARGIN), used)
     _require_few_unused(unused, week, tolerance)
-    _require_days([day for day in empty if day not in tolerance.missing_days], week)
+    _require_no_missing_days([day for day in empty_days if day not in tolerance.missing_days], week)
     return WeekCounts(counts, unused, ambiguous)
 
 
 def add_contributions(counts: Counts, cells: CellList, names: RegionNames, found: Contributions) -> None:
-    """Count a day's contributions: at open levels by one region, at classed levels by the other (X4)."""
+    """Add a day's contributions to the counts: one region counts at open levels, the other at classed levels (X4)."""
     spec = cells.coverage.spec
     parts = ((spec.open_levels, found.open_regions), (spec.classed_levels, found.classed_regions))
     for levels, numbers in parts:
-        some = np.flatnonzero(numbers >= 0)
-        regions = names.region_of_number[numbers[some]]
+        known = np.flatnonzero(numbers >= 0)
+        regions = names.region_of_number[numbers[known]]
         for level in levels:
-            first = cells.cells_above[level][regions]
-            reported = first >= 0
-            np.add.at(counts, (first + found.categories[some])[reported], found.user_days[some][reported])
+            first_cells = cells.cells_above[level][regions]
+            reported = first_cells >= 0
+            np.add.at(counts, (first_cells + found.categories[known])[reported], found.user_days[known][reported])
 
 
 def _require_known_categories(found: Contributions, spec: Spec, day: date, column: str) -> None:
@@ -102,7 +102,7 @@ def _require_few_unused(unused: UnusedRows, week: Week, tolerance: Tolerance) ->
         )
 
 
-def _require_days(missing: list[date], week: Week) -> None:
+def _require_no_missing_days(missing: list[date], week: Week) -> None:
     if missing:
         days = ", ".join(f"{day:%A} {day}" for day in missing)
         raise MissingDays(f"week {week}: no usable event on {days}; is the log complete?", missing)

@@ -1,7 +1,7 @@
-"""The engine for one machine: DuckDB in memory, a day at a time.
+"""The engine for one machine: DuckDB in memory, one day at a time.
 
-What does not fit into memory goes to a folder that only this user can enter, and is removed at the end. It is not
-encrypted there: DuckDB can do so only with an extension that is not part of it.
+What does not fit into memory spills to a folder that only this user can enter, and that is removed at the end. It is
+not encrypted there: DuckDB would need an extension for that, which does not come with it.
 """
 
 import math
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 DEFAULT_MEMORY = "2GB"
 
-# What bounding holds in memory for an event, for users that are numbers and for those that are text (measured with 2.4
-# events a user and day; it is less with more). Reading the log again costs about an eighth of spilling it.
+# The memory that bounding needs per event, for users that are numbers and for users that are text (measured with 2.4
+# events per user and day; with more it is less). Reading the log again costs about an eighth of spilling it.
 _BYTES_AN_EVENT = (50, 120)
-_TEXTS = ("VARCHAR", "BLOB")
-_MOST_PARTS = 6
+_TEXT_TYPES = ("VARCHAR", "BLOB")
+_MAX_PARTS = 6
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def open_duckdb_engine(
 ) -> Iterator["DuckDbEngine"]:
     """Open a log for counting; at the end, close the database and remove what it spilled.
 
-    If the log has queries in place of categories, the model names them.
+    If the log has queries instead of categories, the model classifies them.
     """
     with (
         working_folder(Path(tempfile.gettempdir()), "search-insights-") as spill,
@@ -68,7 +68,7 @@ def _connect(spill: str, memory: str) -> "duckdb.DuckDBPyConnection":
         return connect(
             temp_directory=spill,
             memory_limit=memory,
-            # Two for each core: the day's users are then split finer, and each part fits the processor's cache.
+            # Two per core: the day's users are then split into smaller parts, which fit the processor's cache.
             threads=2 * (os.cpu_count() or 1),
             preserve_insertion_order="false",
         )
@@ -77,21 +77,21 @@ def _connect(spill: str, memory: str) -> "duckdb.DuckDBPyConnection":
 
 
 def register_names(connection: "duckdb.DuckDBPyConnection", names: RegionNames) -> None:
-    """Make the table that turns a region's name in the log into the fixed bits of its draws."""
-    given = {"name": np.array(names.names, dtype=object), "region_bits": names.region_bits}
-    connection.register("names_given", given)
+    """Create the table `names`: for each name that the log may use, the fixed bits of its draws."""
+    columns = {"name": np.array(names.names, dtype=object), "region_bits": names.region_bits}
+    connection.register("names_given", columns)
     connection.execute("CREATE TEMP TABLE names AS SELECT name, region_bits FROM names_given")
     connection.unregister("names_given")
 
 
 def _random(key: int, mask: int) -> str:
-    """Hash an event. The hash of several columns only combines theirs; it is hashed once more, or draws are unfair."""
+    """Return the hash of an event. DuckDB only combines the hashes of columns; a second hash makes draws fair."""
     return f"CAST(hash(xor(hash(user_id, timestamp), {key}::UBIGINT)) & {mask}::UBIGINT AS BIGINT)"
 
 
 @dataclass(frozen=True)
 class DuckDbEngine:
-    """A log, open as the view `log` of a private database."""
+    """A log that is open as the view `log` of a private database."""
 
     connection: "duckdb.DuckDBPyConnection"
     log: SearchLog
@@ -102,48 +102,50 @@ class DuckDbEngine:
 
     @property
     def classifier(self) -> str:
-        """The fingerprint of the model that names queries; empty if the log has categories."""
+        """The fingerprint of the model that classifies queries; empty if the log has categories."""
         return self.model.fingerprint if self.model else ""
 
     @property
     def naive_zone(self) -> str:
-        """The zone that times without one are read in; empty if they carry their own."""
+        """The zone for times without a zone; empty if the times have their own."""
         return self.log.times.naive_zone
 
     @property
     def category_column(self) -> str:
-        """The name of the log's column of categories."""
+        """The name of the log's category column."""
         return self.log.source.column("category")
 
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
         """Bound the events of a day and add up the contributions.
 
-        A day too large for memory is bounded part by part, each with all events of some users. Reading the log again
-        for each part is cheaper than having the database spill, up to a number of parts.
+        A day too large for memory is bounded in parts, each with all events of some users. Up to a number of parts,
+        reading the log again for each is cheaper than letting the database spill.
         """
         of_day = self.log.between(begin, end)
         if self.model:
-            self._name_queries(self.model, of_day)
+            self._classify_queries(self.model, of_day)
         parts = self._parts(of_day)
         if parts == 1:
             return self._bound_users(day, of_day)
-        # Hashed twice: the database places users by their hash, and those of a part should fill all places.
+        # Hashed twice: the database distributes users by their hash, and the users of a part should be spread evenly.
         users = [f"hash(hash(user_id)) % {parts} = {part}" for part in range(parts)]
-        return combined([self._bound_users(day, f"{of_day} AND {some}") for some in users])
+        return combined([self._bound_users(day, f"{of_day} AND {condition}") for condition in users])
 
     def _parts(self, of_day: str) -> int:
+        """Return in how many parts a day is bounded."""
         if not self.log.is_parquet:  # CSV is slow to read again
             return 1
-        need = _BYTES_AN_EVENT[self.log.user_type in _TEXTS] * self._number(f"SELECT count(*) FROM log WHERE {of_day}")
-        have = self._number("SELECT parse_formatted_bytes(current_setting('memory_limit'))")
-        return max(1, min(math.ceil(need / have), _MOST_PARTS))
+        events = self._number(f"SELECT count(*) FROM log WHERE {of_day}")
+        needed = _BYTES_AN_EVENT[self.log.user_type in _TEXT_TYPES] * events
+        available = self._number("SELECT parse_formatted_bytes(current_setting('memory_limit'))")
+        return max(1, min(math.ceil(needed / available), _MAX_PARTS))
 
     def _bound_users(self, day: date, condition: str) -> Contributions:
         events = events_query(self.spec, day, condition, _random, queries=self.model is not None)
         self._run(f"CREATE OR REPLACE TEMP TABLE events AS {events}")
         for statement in bounding_statements():
             self._run(statement)
-        # Apart, because any search is most of them, and is added up faster when nothing else is in the way.
+        # In two queries: any search (category 0) is most of the rows, and is added up faster by itself.
         sums = self._arrays(f"{sums_query('category = 0')} UNION ALL {sums_query('category > 0')}")
         return Contributions(
             events=self._number("SELECT count(*) FROM events"),
@@ -154,21 +156,22 @@ class DuckDbEngine:
             user_days=sums["user_days"],
         )
 
-    def _name_queries(self, model: Classifier, condition: str) -> None:
+    def _classify_queries(self, model: Classifier, condition: str) -> None:
         """Classify the distinct texts of a day into the table `topics`.
 
-        The model sees texts and nothing else: not whose they are, not how often they occur.
+        The model sees nothing but texts: not whose they are, not how often they occur.
         """
         with self._explained():
             create_topics_table(self.connection, model, f"SELECT query FROM log WHERE {condition}")
 
-    def unused_rows(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> UnusedRows:
-        """Ask the database what was not used."""
+    def unused_rows(
+        self, begin: datetime, end: datetime, requested: tuple[datetime, datetime], used: int
+    ) -> UnusedRows:
+        """Count the rows that were not used, by reason."""
         self.log.require_unchanged()
-        return find_unused_rows(self._rows, self.log.between(begin, end), self.log.between(*asked), used)
+        return find_unused_rows(self._rows, self.log.between(begin, end), self.log.between(*requested), used)
 
     def _run(self, sql: str) -> None:
-        """Run statements over the log."""
         with self._explained():
             self.connection.execute(sql)
 
@@ -185,7 +188,7 @@ class DuckDbEngine:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Keep DuckDB's errors here, because they quote values of the log; say what is wrong in other words."""
+        """Replace DuckDB's errors, which quote values of the log, with errors that do not."""
         import duckdb
 
         try:
@@ -194,5 +197,5 @@ class DuckDbEngine:
             raise InputError("a day's work does not fit into memory and the temporary folder; raise `memory`") from None
         except duckdb.Error:
             raise unreadable(self.connection, self.log.source) from None
-        except RuntimeError:  # so DuckDB says that the operator has interrupted it
+        except RuntimeError:  # how DuckDB reports that the operator interrupted it
             raise KeyboardInterrupt from None

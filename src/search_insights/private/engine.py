@@ -1,4 +1,4 @@
-"""What counting needs of an engine: the bounded contributions of a day, and which rows of the log it did not use.
+"""What every engine gives to counting: the bounded contributions of a day, and the rows that were not used.
 
 An engine holds the log. Only sums leave it: how many user-days contribute to which regions, how many rows are bad.
 """
@@ -21,9 +21,8 @@ from search_insights.support.arrays import Counts, Numbers
 class Contributions:
     """How many user-days contribute to each (category, region at open levels, region at classed levels).
 
-    Regions are numbers of `RegionNames`; -1 stands for no contribution at these levels. `events` is how many rows
-    of the log they were drawn from, `unknown_category` how many of them have a category that the spec does not know.
-    Private.
+    Regions are numbers of `RegionNames`; -1 means no contribution at these levels. `events` is the number of log rows
+    that they were drawn from, `unknown_category` how many of them have a category unknown to the spec. Private.
     """
 
     events: int
@@ -48,7 +47,7 @@ def combined(parts: Sequence[Contributions]) -> Contributions:
 
 @dataclass(frozen=True, slots=True)
 class UnusedRows:
-    """How many rows of a week's files were not used, and why. Private: for the operator's eyes only."""
+    """How many rows of a week's files were not used, and why. Private: only the operator sees it."""
 
     rows: int = 0
     no_user: int = 0
@@ -58,11 +57,11 @@ class UnusedRows:
 
     @property
     def total(self) -> int:
-        """All rows that were not used."""
+        """The number of rows that were not used."""
         return self.no_user + self.no_region + self.unknown_region + self.outside
 
     def describe(self) -> str:
-        """Say in one line how many rows were not used, and why."""
+        """Return one line that says how many rows were not used, and why."""
         parts = {
             "without a user": self.no_user,
             "without a region": self.no_region,
@@ -81,25 +80,27 @@ class Engine(Protocol):
 
     @property
     def naive_zone(self) -> str:
-        """The zone that times without one are read in; empty if they carry their own."""
+        """The zone for times without a zone; empty if the times have their own."""
 
     @property
     def category_column(self) -> str:
-        """The name of the log's column of categories."""
+        """The name of the log's category column."""
 
     @property
     def classifier(self) -> str:
-        """The fingerprint of the model that names queries; empty if the log has categories."""
+        """The fingerprint of the model that classifies queries; empty if the log has categories."""
 
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
-        """Bound the events of a day, which lies between two instants."""
+        """Bound the events of a day, which begins and ends at two instants, and add up the contributions."""
 
-    def unused_rows(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> UnusedRows:
-        """Say what was not used of the files that hold events of a week.
+    def unused_rows(
+        self, begin: datetime, end: datetime, requested: tuple[datetime, datetime], used: int
+    ) -> UnusedRows:
+        """Count the rows that were not used, by reason, in the files that hold events of a week.
 
-        The week lies within the span of all that was asked for; so many of its events were used.
+        The week lies between `begin` and `end`, within the span that was `requested`; `used` of its events were used.
         """
 
 
-# Opens a log for counting a release of it, with the numbers that stand for its regions.
+# Opens a log for counting, given the spec and the names and numbers of its regions.
 OpenEngine = Callable[[LogSource, Spec, RegionNames], AbstractContextManager[Engine]]

@@ -1,6 +1,6 @@
-"""The search log: which columns, which rows can be used. All of it is private.
+"""The search log: its columns, and whether its files can be used. All of it is private.
 
-Nothing here puts a value of the log into a message. DuckDB's own errors quote values, so they are never passed on.
+No value of the log ever gets into a message. DuckDB's own errors quote values, so they are never passed on.
 """
 
 import glob
@@ -22,7 +22,7 @@ TOPIC_COLUMNS = ("category", "query")
 ROLES = (*REQUIRED, *TOPIC_COLUMNS)
 
 _FILE_COLUMN = "search_insights_file"  # not "filename": a log may have a column of that name
-_EMPTY = '"NULL"'  # the type of a column without a value, as pandas writes the categories of a day without topics
+_NULL_TYPE = '"NULL"'  # the type of a column without values: how pandas writes the categories of a day without topics
 _NAIVE = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _ALLOWED = {
@@ -34,7 +34,7 @@ _ALLOWED = {
 
 @dataclass(frozen=True, slots=True)
 class LogSource:
-    """Where a log is and how to read it: files, the names of its columns, the zone of times that carry none."""
+    """Where a log is and how to read it: files, column names, zone of times without one, level of bare region codes."""
 
     patterns: tuple[str, ...]
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class LogSource:
     code_level: str | None = None
 
     def column(self, role: str) -> str:
-        """Name the column that plays a role."""
+        """Return the name of the column for a role."""
         return self.columns.get(role, role)
 
 
@@ -50,7 +50,7 @@ class LogSource:
 class SearchLog:
     """A log whose files and columns were checked, open as the view `log` of a DuckDB connection.
 
-    `queries` says that it has texts in place of categories.
+    `queries` tells whether it has texts instead of categories.
     """
 
     source: LogSource
@@ -62,11 +62,11 @@ class SearchLog:
 
     @property
     def is_parquet(self) -> bool:
-        """Whether it can be read in part, and fast."""
+        """Whether the files are Parquet, which can be read in part, and fast."""
         return all(format_of(file) == "parquet" for file in self.files[:1])
 
     def require_unchanged(self) -> None:
-        """Refuse a log whose files are not those that were opened: a week is noised once, so its log must be final."""
+        """Refuse a log whose files changed since it was opened: a week is noised once, so its log must be final."""
         for file, state in zip(self.files, self.states, strict=True):
             if state_of(file) != state:
                 raise file_changed(file)
@@ -75,40 +75,29 @@ class SearchLog:
                 raise file_appeared(file)
 
     def between(self, begin: datetime, end: datetime) -> str:
-        """Write the condition that an event lies between two instants, the first included, the second not."""
+        """Return the condition that an event lies between two instants, the first included, the second not."""
         return self.times.between(begin, end, "TIMESTAMP", "TIMESTAMPTZ")
 
 
 def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release_zone: str) -> SearchLog:
     """Check a log's files and columns and open it as the view `log`: user_id, timestamp, region, category, query, file.
 
-    Where a log has categories, its queries are not looked at.
+    If a log has categories, its queries are not read.
     """
     files = find_files(source.patterns)
     states = tuple(state_of(file) for file in files)
     zone = source.naive_zone or release_zone
     _set_zone(connection, zone)
-    reader = _reader(files)
     types = _column_types(connection, files, source)
     topic = topic_role(source, types)
     _require_in_each_file(connection, files, source, topic)
     check_types(source, types, _ALLOWED)
     _require_whole_lines(connection, files, source)
-    time = identifier(source.column("timestamp"))
     time_type = types[source.column("timestamp")]
     int96 = time_type in _NAIVE and _is_int96(connection, files, source)
     if int96:
         zone = _zone_of_int96(source)
-    if time_type == "VARCHAR":
-        time = f"TRY_CAST({time} AS TIMESTAMPTZ)"
-    view = f"""
-        CREATE OR REPLACE TEMP VIEW log AS
-        SELECT {identifier(source.column("user_id"))} AS user_id, {time} AS timestamp,
-               {identifier(source.column("region"))} AS region,
-               {", ".join(topic_columns(source, topic, "VARCHAR"))}, {_FILE_COLUMN} AS file
-        FROM {reader}"""
-    _query(connection, view, source)
-    _query(connection, "CREATE OR REPLACE TEMP VIEW log_files AS FROM log", source)
+    _create_views(connection, files, source, topic, time_type)
     return SearchLog(
         source=source,
         files=files,
@@ -119,11 +108,27 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
     )
 
 
-def _reader(files: Sequence[str], header: str = "true") -> str:
-    """Write the table function that reads the files; columns are matched by name, never by place.
+def _create_views(
+    connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource, topic: str, time_type: str
+) -> None:
+    time = identifier(source.column("timestamp"))
+    if time_type == "VARCHAR":
+        time = f"TRY_CAST({time} AS TIMESTAMPTZ)"
+    view = f"""
+        CREATE OR REPLACE TEMP VIEW log AS
+        SELECT {identifier(source.column("user_id"))} AS user_id, {time} AS timestamp,
+               {identifier(source.column("region"))} AS region,
+               {", ".join(topic_columns(source, topic, "VARCHAR"))}, {_FILE_COLUMN} AS file
+        FROM {_reader(files)}"""
+    _query(connection, view, source)
+    _query(connection, "CREATE OR REPLACE TEMP VIEW log_files AS FROM log", source)
 
-    DuckDB would take a name with `*` or `[` for a glob, and guess at the quotes and comments of CSV, at the risk of
-    passing over a user called #1.
+
+def _reader(files: Sequence[str], header: str = "true") -> str:
+    """Return the table function that reads the files; columns are matched by name, never by position.
+
+    DuckDB would take a name with `*` or `[` for a glob, and would guess the quotes and comments of CSV, at the risk of
+    skipping a user called #1.
     """
     listed = f"[{', '.join(literal(glob.escape(file)) for file in files)}]"
     shared = f"union_by_name = true, filename = {literal(_FILE_COLUMN)}, hive_types_autocast = false"
@@ -137,39 +142,39 @@ def _column_types(connection: "duckdb.DuckDBPyConnection", files: Sequence[str],
     rows = _query(connection, f"DESCRIBE SELECT * FROM {_reader(files)}", source)
     types = {str(name): str(kind) for name, kind, *_ in rows if name != _FILE_COLUMN}
     _refuse_duplicate_columns(connection, files[0], types, source)
-    # The first line of CSV may be no header but someone's search: it is not shown.
+    # The first line of a CSV file may be someone's search instead of a header, so it is not shown.
     rule = "the first line must name the columns, and all lines have as many fields"
     require_columns(source, types, rule if format_of(files[0]) == "csv" else "")
     return types
 
 
-def require_columns(source: LogSource, types: Mapping[str, str], have: str = "") -> None:
-    """Refuse a log without one of the columns that every log has."""
+def require_columns(source: LogSource, types: Mapping[str, str], hint: str = "") -> None:
+    """Refuse a log that lacks a required column; `hint` replaces the list of its columns in the message."""
     for role in REQUIRED:
         if source.column(role) not in types:
             raise LogError(
                 f"{described(source)}: no column {source.column(role)!r} for {role}; "
-                f"{have or 'the columns are ' + ', '.join(types)}; map one with `columns` {role}=NAME"
+                f"{hint or 'the columns are ' + ', '.join(types)}; map one with `columns` {role}=NAME"
             )
 
 
 def _require_in_each_file(
     connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource, topic: str
 ) -> None:
-    described = ((file, f"DESCRIBE SELECT * FROM {_reader([file])}") for file in files if len(files) > 1)
-    require_alike(
+    statements = ((file, f"DESCRIBE SELECT * FROM {_reader([file])}") for file in files if len(files) > 1)
+    require_same_columns(
         source,
         topic,
-        ((file, {str(row[0]): str(row[1]) for row in _query(connection, sql, source)}) for file, sql in described),
+        ((file, {str(row[0]): str(row[1]) for row in _query(connection, sql, source)}) for file, sql in statements),
     )
 
 
-def require_alike(source: LogSource, topic: str, files: Iterable[tuple[str, Mapping[str, str]]]) -> None:
-    """Refuse files, given with the types of their columns, that do not go together.
+def require_same_columns(source: LogSource, topic: str, files: Iterable[tuple[str, Mapping[str, str]]]) -> None:
+    """Refuse files whose columns differ; each file comes with the types of its columns.
 
     A file without a column that others have would pass for one whose searches have no category. Users of another type
     would not be recognised: 123 and '123.0' are one user to the publisher and two to the bounding, which breaks X1. The
-    region 6075 of one is the 06075 of others.
+    region 6075 in one file is 06075 in the others.
     """
     first: dict[str, str] = {}
     for file, types in files:
@@ -179,7 +184,7 @@ def require_alike(source: LogSource, topic: str, files: Iterable[tuple[str, Mapp
                 f"{file}: no column {min(missing)!r}, which other files of the log have; fix it, or leave it out"
             )
         for column in columns:
-            if types[column] == _EMPTY:
+            if types[column] == _NULL_TYPE:
                 continue
             if first.setdefault(column, types[column]) != types[column]:
                 raise LogError(
@@ -191,15 +196,15 @@ def require_alike(source: LogSource, topic: str, files: Iterable[tuple[str, Mapp
 def _refuse_duplicate_columns(
     connection: "duckdb.DuckDBPyConnection", file: str, types: Mapping[str, str], source: LogSource
 ) -> None:
-    """Refuse a column that is there twice: DuckDB would take the first, and call the second user_id_1."""
-    for role in (*REQUIRED, *TOPIC_COLUMNS):
+    """Refuse a column that occurs twice: DuckDB would take the first, and call the second user_id_1."""
+    for role in ROLES:
         column = source.column(role)
         if f"{column}_1" in types and _header(connection, file, source).count(column) > 1:
             raise LogError(f"{file}: column {column!r} is there twice; keep one of them")
 
 
 def _header(connection: "duckdb.DuckDBPyConnection", file: str, source: LogSource) -> list[object]:
-    """Read the names of the columns as they stand in a file."""
+    """Return the column names as they are in a file."""
     if format_of(file) == "parquet":
         named = literal(glob.escape(file))
         return [name for (name,) in _query(connection, f"SELECT name FROM parquet_schema({named})", source)]
@@ -208,7 +213,7 @@ def _header(connection: "duckdb.DuckDBPyConnection", file: str, source: LogSourc
 
 
 def _require_whole_lines(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource) -> None:
-    """Refuse CSV values that reach over a line's end: a quote too many swallows the rows up to the next one."""
+    """Refuse CSV values with line breaks: a stray quote swallows all rows up to the next quote."""
     if format_of(files[0]) != "csv":
         return
     values = f"concat_ws('', *COLUMNS(* EXCLUDE ({_FILE_COLUMN})))"
@@ -224,7 +229,7 @@ def _require_whole_lines(connection: "duckdb.DuckDBPyConnection", files: Sequenc
 
 
 def _is_int96(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource) -> bool:
-    """Say whether times are stored in Parquet's old type INT96, which DuckDB gives as times without a zone."""
+    """Return whether times have Parquet's old type INT96, which DuckDB reads as times without a zone."""
     listed = ", ".join(literal(glob.escape(file)) for file in files)
     sql = f"""
         SELECT file_name, bool_or(type = 'INT96') FROM parquet_metadata([{listed}])
@@ -240,9 +245,9 @@ def _is_int96(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], sou
 
 
 def _zone_of_int96(source: LogSource) -> str:
-    """Name the zone of INT96 times: they are instants to Spark, which writes them so, and have to be here as well.
+    """Return the zone of INT96 times. Spark writes them as instants, so they are read as instants here too.
 
-    Otherwise a week read by the other engine would begin at another hour.
+    Otherwise a week would begin at another hour when the other engine reads it.
     """
     if source.naive_zone not in (None, "UTC"):
         raise LogError(
@@ -253,7 +258,7 @@ def _zone_of_int96(source: LogSource) -> str:
 
 
 def topic_role(source: LogSource, types: Mapping[str, str]) -> str:
-    """Say what tells a search's topic: its category, or else its text, which is to be classified."""
+    """Return which column gives a search's topic: its category, or else its text, which is then classified."""
     for role in TOPIC_COLUMNS:
         if source.column(role) in types:
             return role
@@ -264,13 +269,13 @@ def topic_role(source: LogSource, types: Mapping[str, str]) -> str:
 
 
 def topic_columns(source: LogSource, topic: str, text: str) -> list[str]:
-    """Write the columns category and query as the engine's type for text; where one is used, the other is empty."""
+    """Return the columns category and query in the engine's type for text; the one that is not used is empty."""
     columns = dict.fromkeys(TOPIC_COLUMNS, "NULL") | {topic: identifier(source.column(topic))}
     return [f"CAST({column} AS {text}) AS {role}" for role, column in columns.items()]
 
 
 def check_types(source: LogSource, types: Mapping[str, str], allowed: Mapping[str, Sequence[str]]) -> None:
-    """Refuse columns of types that are not allowed for their role."""
+    """Refuse columns whose type is not allowed for their role."""
     expected = {
         "user_id": "a whole number, text or UUID",
         "timestamp": "a timestamp",
@@ -279,12 +284,12 @@ def check_types(source: LogSource, types: Mapping[str, str], allowed: Mapping[st
     for role, words in expected.items():
         kind = types[source.column(role)]
         if kind not in allowed[role]:
-            kind = kind.partition("(")[0]  # not what is in a structure
+            kind = kind.partition("(")[0]  # without the fields of a structure
             raise LogError(f"{described(source)}: column {source.column(role)!r}: expected {words}; its type is {kind}")
 
 
 def _set_zone(connection: "duckdb.DuckDBPyConnection", zone: str) -> None:
-    """Set the zone of times that are text and carry none."""
+    """Set the zone for times that are text without a zone."""
     import duckdb
 
     require_zone(zone)
@@ -295,7 +300,7 @@ def _set_zone(connection: "duckdb.DuckDBPyConnection", zone: str) -> None:
 
 
 def _query(connection: "duckdb.DuckDBPyConnection", sql: str, source: LogSource) -> list[tuple[object, ...]]:
-    """Run a statement over the log; of an error, tell only that the files cannot be read."""
+    """Run a statement over the log; an error says only that the files cannot be read."""
     import duckdb
 
     try:
@@ -305,7 +310,7 @@ def _query(connection: "duckdb.DuckDBPyConnection", sql: str, source: LogSource)
 
 
 def unreadable(connection: "duckdb.DuckDBPyConnection", source: LogSource) -> LogError:
-    """Find the first file that cannot be read to its end, and say so without quoting anything of it."""
+    """Return an error that names the first file that cannot be read to its end, and quotes nothing from it."""
     import duckdb
 
     for file in find_files(source.patterns):
@@ -317,6 +322,6 @@ def unreadable(connection: "duckdb.DuckDBPyConnection", source: LogSource) -> Lo
 
 
 def described(source: LogSource) -> str:
-    """Name a log in a message."""
+    """Return the name of a log for messages."""
     more = f" and {len(source.patterns) - 1} more" if len(source.patterns) > 1 else ""
     return f"{source.patterns[0]}{more}"

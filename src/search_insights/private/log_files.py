@@ -1,4 +1,4 @@
-"""Which files a search log is, by their names; and whether they are still those that were opened."""
+"""The files of a search log, by their names; and whether they are still the files that were opened."""
 
 import glob
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ _CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz")
 
 
 def find_files(patterns: Sequence[str]) -> tuple[str, ...]:
-    """Expand files, folders and globs to a sorted list of log files of one format."""
+    """Return the log files that files, folders and globs stand for, sorted and of one format."""
     found: set[str] = set()
     for pattern in patterns:
         matches = _expand(pattern)
@@ -21,7 +21,7 @@ def find_files(patterns: Sequence[str]) -> tuple[str, ...]:
         found.update(matches)
     formats = {format_of(file) for file in found}
     for file in sorted(found):
-        if not Path(file).is_file():  # a pipe can be read once only, and the log is read day by day
+        if not Path(file).is_file():  # a pipe can be read only once, and the log is read day by day
             raise LogError(f"{file}: not a file that can be read again and again; write the log to one")
     if len(formats) > 1:
         raise LogError(f"{', '.join(patterns)}: Parquet and CSV files together; give files of one format")
@@ -43,7 +43,7 @@ def _files_at(name: str) -> list[str]:
 
 
 def state_of(file: str) -> tuple[int, int, int]:
-    """Tell a file from what it may become: which file it is, its size, when it was written."""
+    """Return what changes when a file does: which file it is, its size, when it was written."""
     try:
         found = Path(file).stat()
     except OSError:
@@ -52,7 +52,7 @@ def state_of(file: str) -> tuple[int, int, int]:
 
 
 def format_of(file: str) -> str:
-    """Tell the format of a log file by its name."""
+    """Return the format of a log file, by its name."""
     name = file.lower()
     if name.endswith(_PARQUET):
         return "parquet"
@@ -62,21 +62,21 @@ def format_of(file: str) -> str:
 
 
 def file_changed(file: str) -> LogError:
-    """Say that a file is not what it was when the log was opened."""
+    """Return the error for a file that changed after the log was opened."""
     return LogError(f"{file}: changed while it was read; nothing was spent: run again when the log is complete")
 
 
 def file_appeared(file: str) -> LogError:
-    """Say that a file was not there when the log was opened."""
+    """Return the error for a file that was not there when the log was opened."""
     return LogError(f"{file}: appeared while the log was read; nothing was spent: run again when the log is complete")
 
 
 def file_disappeared(file: str) -> LogError:
-    """Say that a file is no longer there."""
+    """Return the error for a file that is no longer there."""
     return LogError(f"{file}: disappeared while the log was read; nothing was spent")
 
 
 def require_parquet(file: str) -> None:
-    """Refuse CSV, for an engine that reads Parquet only: files of CSV may differ in their columns unnoticed."""
+    """Refuse CSV for an engine that reads only Parquet: it would not notice CSV files with different columns."""
     if file.lower().endswith(_CSV):
         raise LogError(f"{file}: on Spark a log is Parquet files or a table; use the duckdb engine, or convert it")

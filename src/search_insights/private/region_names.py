@@ -1,9 +1,9 @@
 """How a search log names a region, and the number and size class that stand for it in the bounding.
 
-A log gives the finest region known, by its code or by its place_id. A place_id is unique. A code may stand for a
-county and, elsewhere, for a postal code (35013): a bare code then means the finer one, unless the publisher says of
-which level all bare codes are. A log that also uses bare codes of the coarser level is likely to be misread, so those
-codes have numbers of their own and their use can be told to the operator.
+A log gives the finest known region, by its code or by its place_id. A place_id is unique. A code may be that of a
+county and, elsewhere, of a postal code (35013): a bare code then means the finer one, unless the publisher says which
+level all bare codes belong to. A log that also uses bare codes of the coarser level is likely to be misread, so those
+codes have numbers of their own, and the operator can be told that they occur.
 """
 
 from collections import Counter
@@ -15,9 +15,9 @@ from search_insights.errors import GeographyError, InputError
 from search_insights.spec.coverage import Coverage
 from search_insights.support.arrays import Numbers
 
-# How a draw is laid out, from the low end: number, size class, random bits, and two bits that let some events come
-# first: NO_TOPIC is set where a search is about no topic, NO_CLASS where its region has no size class.
-# bounding.sql reads it so. It has 63 bits, because not every engine has whole numbers without a sign.
+# The layout of a draw, from the low end: number, size class, random bits, and two bits that put some events first:
+# NO_TOPIC is set if a search is not about a topic, NO_CLASS if its region has no size class. bounding.sql relies on it.
+# A draw has 63 bits, because not every engine has unsigned integers.
 NUMBER_BITS = 20
 CLASS_BITS = 4
 NO_TOPIC = 1 << 61
@@ -26,7 +26,7 @@ NO_CLASS = 1 << 62
 
 @dataclass(frozen=True)
 class RegionNames:
-    """Every name that a log may use, the fixed bits of its draws, and the region behind each number."""
+    """Every name that a log may use, the fixed bits of its draws, and the region of each number."""
 
     names: tuple[str, ...]
     region_bits: Numbers
@@ -34,12 +34,12 @@ class RegionNames:
     first_ambiguous: int
 
     def uses_ambiguous(self, numbers: Numbers) -> bool:
-        """Say whether the log has bare codes of a level that shares codes with a finer one."""
+        """Return whether the log has bare codes of a level that shares codes with a finer one."""
         return bool((numbers >= self.first_ambiguous).any())
 
 
 def region_names(coverage: Coverage, code_level: str | None = None) -> RegionNames:
-    """List the names of all regions that count at some level."""
+    """Return the names of all regions that count at some level."""
     geography = coverage.geography
     by_code, ambiguous = _codes(coverage, code_level)
     numbers = dict(by_code)
@@ -57,19 +57,19 @@ def region_names(coverage: Coverage, code_level: str | None = None) -> RegionNam
 
 
 def _counted(coverage: Coverage) -> list[int]:
-    """Number the regions at or below the coarsest counted level; what is known of the country only counts nowhere."""
+    """Return the indexes of the regions from the coarsest counted level down; the country itself counts nowhere."""
     levels = coverage.geography.levels
     counted = levels[levels.index(coverage.spec.level_names[0]) :]
     return [i for i, region in enumerate(coverage.geography.regions) if region.level in counted]
 
 
 def _codes(coverage: Coverage, code_level: str | None) -> tuple[dict[str, int], list[str]]:
-    """Give each bare code the finest region that has it, or the one of `code_level` if that has it.
+    """Return the region of each bare code: the finest that has it, or the one of `code_level` if there is one.
 
-    Lists, too, the codes of levels that share some with a finer one, unless the publisher has said what they mean.
+    Also return the codes of levels that share some with a finer level, unless `code_level` says what they mean.
     """
     regions, counted = coverage.geography.regions, _counted(coverage)
-    by_code = {regions[i].code: i for i in counted}  # coarse to fine, so that the finer one stays
+    by_code = {regions[i].code: i for i in counted}  # coarse to fine, so that the finer one wins
     if code_level is not None:
         levels = [level for level in coverage.geography.levels if any(regions[i].level == level for i in counted)]
         if code_level not in levels:

@@ -1,7 +1,7 @@
-"""How a log's times are read: one answer, whichever engine reads them.
+"""How a log's times are read, the same way by every engine.
 
 Some logs give instants. Others give clock times without a zone, which mean an instant only in a zone that the publisher
-names. Text may be either, row by row. The reading decides to which day an event belongs, so it is settled once, when
+names. Text may be either, row by row. The reading decides which day an event belongs to, so it is settled once, when
 the log is opened, and the ledger records it.
 """
 
@@ -16,9 +16,9 @@ from search_insights.errors import InputError
 class TimeReading:
     """How the column `timestamp` is read.
 
-    zone     the zone that times without one are read in
-    naive    whether the column holds clock times, so that it is compared with clock times of `zone`
-    aware    whether the column's type fixes the instant, so that `zone` has no part in it
+    zone     the zone for times without a zone
+    naive    whether the column holds clock times; it is then compared with clock times of `zone`
+    aware    whether the column's type fixes the instant; `zone` then plays no part
     """
 
     zone: str
@@ -27,13 +27,13 @@ class TimeReading:
 
     @property
     def naive_zone(self) -> str:
-        """The zone that times without one were read in; empty if the column's type fixes the instant."""
+        """The zone for times without a zone; empty if the column's type fixes the instant."""
         return "" if self.aware else self.zone
 
     def between(self, begin: datetime, end: datetime, clock_type: str, instant_type: str) -> str:
-        """Write the SQL condition that an event lies between two instants, the first included, the second not.
+        """Return the SQL condition that an event lies between two instants, the first included, the second not.
 
-        The literals have the engine's type for clock times or for instants, so that no timestamp is converted.
+        The literals have the engine's type for clock times or for instants, so that no timestamp needs converting.
         """
         first, last = (self._literal(moment, clock_type, instant_type) for moment in (begin, end))
         return f"(timestamp >= {first} AND timestamp < {last})"
@@ -45,7 +45,7 @@ class TimeReading:
 
 
 def require_zone(zone: str) -> None:
-    """Refuse what is not a time zone."""
+    """Refuse a zone that does not exist."""
     try:
         ZoneInfo(zone)
     except (KeyError, ValueError, OSError):
@@ -53,5 +53,5 @@ def require_zone(zone: str) -> None:
 
 
 def unknown_zone(zone: str) -> InputError:
-    """Say that there is no such time zone."""
+    """Return the error for a zone that does not exist."""
     return InputError(f"`naive_zone` {zone}: expected an IANA time zone such as UTC or Europe/Dublin")

@@ -1,4 +1,4 @@
-"""Which rows of a week's log were not used, and why: one set of questions, whichever engine answers them."""
+"""Which rows of a week's log were not used, and why: the same queries for every engine."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,14 +7,14 @@ from search_insights.errors import LogError
 from search_insights.private.engine import UnusedRows
 from search_insights.support.quoting import literal
 
-# Runs a query over the views `log`, `log_files` (the same with the file of each row) and `names`.
+# Runs a query over the views `log`, `log_files` (the log with the file of each row) and `names`.
 Ask = Callable[[str], Sequence[Sequence[Any]]]
 
 
-def find_unused_rows(ask: Ask, of_week: str, of_asked: str, used: int, has_files: bool = True) -> UnusedRows:
-    """Look only as closely as needed: where all rows of all files were used, nothing was left out.
+def find_unused_rows(ask: Ask, of_week: str, of_requested: str, used: int, has_files: bool = True) -> UnusedRows:
+    """Count the rows of a week that were not used, by reason; look closely only if not all rows of all files were used.
 
-    A file that holds events of the week should hold little else than what was asked for. A table, which has no files,
+    A file that holds events of the week should hold little else than the requested weeks. A table, which has no files,
     may hold years.
     """
     if used == _number(ask, "SELECT count(*) FROM log"):
@@ -28,14 +28,14 @@ def find_unused_rows(ask: Ask, of_week: str, of_asked: str, used: int, has_files
         outside = _number(ask, no_time)
         return UnusedRows(rows=outside, outside=outside)
     in_files = f"file IN ({', '.join(literal(file) for file in files)})"
-    ((rows, asked, in_all),) = ask(f"""
-        SELECT count(*) FILTER (WHERE {of_week}), count(*) FILTER (WHERE {of_asked}), count(*)
+    ((rows, requested, total),) = ask(f"""
+        SELECT count(*) FILTER (WHERE {of_week}), count(*) FILTER (WHERE {of_requested}), count(*)
         FROM log_files WHERE {in_files}""")
-    return _with_reasons(ask, of_week, used, rows, in_all - asked)
+    return _with_reasons(ask, of_week, used, rows, total - requested)
 
 
 def _with_reasons(ask: Ask, of_week: str, used: int, rows: int, outside: int) -> UnusedRows:
-    """Tell why rows of the week were not used. They must add up, or the log was being written while it was counted."""
+    """Add why rows of the week were not used. They must add up, or the log was being written while it was counted."""
     reasons = _reasons(ask, of_week) if used != rows else (0, 0, 0)
     if used + sum(reasons) != rows:
         raise LogError("the log changed while it was read; nothing was spent: run again when it is complete")

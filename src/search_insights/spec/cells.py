@@ -1,7 +1,7 @@
-"""The cells of a week in one row: which number each has, which sigma, and which cells a region counts in.
+"""The cells of a week, numbered: the sigma of each, and the cells that a region counts in.
 
-The list comes from the spec and the geography alone, so it is public and the same for every week: every cell of every
-reported region gets noise, also those that no event falls into. That is what hides whether there was one.
+The list depends on the spec and the geography alone, so it is public and the same for every week. Every cell of every
+reported region gets noise, even a cell without events, because that hides whether there were any.
 """
 
 from dataclasses import dataclass
@@ -36,18 +36,18 @@ class CellList:
         return np.array([cell.sigma for cell in self.cells], dtype=np.float64)
 
     def zeros(self) -> Counts:
-        """Make a count of 0 for each cell."""
+        """Return a count of 0 for each cell."""
         return np.zeros(len(self.cells), dtype=np.int64)
 
     @cached_property
     def _first_cell(self) -> dict[str, int]:
-        """The number of the cell of each reported region's first category."""
+        """The number of each reported region's first cell, by place_id."""
         step = len(self.coverage.spec.categories)
         return {region.place_id: i * step for i, region in enumerate(self.regions)}
 
     @cached_property
     def cells_above(self) -> dict[str, Numbers]:
-        """For each level, the first cell of each region's ancestor there; -1 if there is none (X3, too small)."""
+        """For each level, the first cell of each region's ancestor there; -1 if it has none (X3, too small)."""
         spec, geography = self.coverage.spec, self.coverage.geography
         above = {level: np.full(len(geography.regions), -1, dtype=np.int64) for level in spec.level_names}
         for number, region in enumerate(geography.regions):

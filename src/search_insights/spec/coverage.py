@@ -1,7 +1,7 @@
 """What a release covers: a spec applied to a geography.
 
-Here each region gets its size class (Section 2), here it is decided whether it is reported and why not (X3, the
-minimum area), and here the public list of cells comes from. Nothing in this module ever sees a search log.
+This module gives each region its size class (Section 2), decides whether it is reported and why not (X3, the minimum
+area), and makes the public list of cells. It never sees a search log.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from search_insights.spec.spec import Spec
 
 
 class Standing(NamedTuple):
-    """A region's place in a release: its size class, and whether and why it is reported."""
+    """A region's standing in a release: its size class, whether it is reported, and the reason."""
 
     size_class: str | None
     reported: bool
@@ -44,7 +44,7 @@ class Coverage:
             raise GeographyError(
                 f"{self.geography.source}: expected the levels {wanted} of spec {spec.name!r}; got {' > '.join(levels)}"
             )
-        _ = self.standings  # a missing population is found now, not in the middle of a run
+        _ = self.standings  # a missing population is refused now, not in the middle of a run
 
     @cached_property
     def standings(self) -> dict[str, Standing]:
@@ -58,7 +58,7 @@ class Coverage:
         return standings
 
     def _size_class(self, region: Region, inherited: str | None) -> str | None:
-        """Give a region of the class level its class by population; finer regions take their parent's."""
+        """Return a region's class: by population at the class level; finer regions inherit their parent's."""
         if region.level != self.spec.class_level:
             return inherited
         if region.population is None:
@@ -68,12 +68,13 @@ class Coverage:
         return self.spec.class_of(region.population)
 
     def _standing(self, region: Region, size_class: str | None) -> Standing:
-        reason = self._why_not(region, size_class)
+        reason = self._reason_unreported(region, size_class)
         if region.level == self.spec.total.level:
             return Standing(size_class, True, f"as the sum of noisy {self.spec.total.sum_of} values")
         return Standing(size_class, reason is None, reason or "with noise of its own")
 
-    def _why_not(self, region: Region, size_class: str | None) -> str | None:
+    def _reason_unreported(self, region: Region, size_class: str | None) -> str | None:
+        """Return why a region is not reported; None if it is."""
         spec = self.spec
         if region.level not in spec.level_names:
             return f"level {region.level} is not counted; its searches count at the levels above"
@@ -87,7 +88,7 @@ class Coverage:
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """The cells of any week: the same for every log, in the order of the geography and the spec."""
+        """The cells of a week: the same for every week and log, in the order of the geography and the spec."""
         spec = self.spec
         return tuple(
             Cell(region, category.id, spec.sigma(region.level, self.standings[region.place_id].size_class, category.id))

@@ -1,8 +1,8 @@
 """The geography: a public table of regions, and the tree that they form.
 
-A table is a Parquet or CSV file with one row a region. `place_id` names a region for good; `parent` holds the
-place_id of the region that holds it, and is empty for one region, the country. Codes are unique within a level
-only: the county 06075 and the postal code 06075 are different places.
+A table is a Parquet or CSV file with one row per region. `place_id` identifies a region permanently; `parent` is the
+place_id of the region that contains it, and is empty for one region only, the country. Codes are unique only within a
+level: the county 06075 and the postal code 06075 are different places.
 """
 
 import difflib
@@ -28,7 +28,7 @@ PACKAGED_GEOGRAPHY = "us"
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """One place: what the world knows of it. Nothing here comes from a search log."""
+    """One place, described by public facts. Nothing here comes from a search log."""
 
     code: str
     name: str
@@ -42,8 +42,8 @@ class Region:
 
 
 _COLUMNS = tuple(field.name for field in fields(Region))
-_JOINERS = {0x200C: None, 0x200D: None}  # many scripts cannot be spelt without them
-_FORMULA = ("=", "+", "-", "@")
+_JOINERS = {0x200C: None, 0x200D: None}  # not printable by themselves, but many scripts need them
+_FORMULA_STARTS = ("=", "+", "-", "@")
 _REQUIRED = ("code", "name", "level", "parent")
 _RANGES = {
     "population": (0.0, math.inf),
@@ -55,7 +55,7 @@ _RANGES = {
 
 @dataclass(frozen=True)
 class Geography:
-    """A checked tree of regions, the country first, then level by level in the order of codes."""
+    """A checked tree of regions: the country first, then level by level, sorted by code."""
 
     source: str
     regions: tuple[Region, ...]
@@ -68,27 +68,27 @@ class Geography:
 
     @property
     def country(self) -> Region:
-        """The region that holds all others."""
+        """The region that contains all others."""
         return self.regions[0]
 
     def lineage(self, region: Region) -> Iterator[Region]:
-        """Go from a region up to the country, the region itself first."""
+        """Yield a region and its ancestors, up to the country."""
         here: Region | None = region
         while here is not None:
             yield here
             here = self.by_place_id[here.parent] if here.parent else None
 
     def find(self, text: str) -> list[Region]:
-        """Look regions up by code, place_id or name, the best matches first."""
+        """Return the regions that match a code, place_id or name, the best matches first."""
         wanted = _folded(text)
         if not wanted:
             return []
-        ranked = [(rank, region) for region in self.regions if (rank := _match(region, wanted)) is not None]
+        ranked = [(rank, region) for region in self.regions if (rank := _match_rank(region, wanted)) is not None]
         return [region for _, region in sorted(ranked, key=lambda pair: pair[0])]
 
     @cached_property
     def fingerprint(self) -> str:
-        """Identify the table by the SHA-256 of its rows, whatever file they came from."""
+        """The SHA-256 of the rows, whatever file they came from."""
         numbers = ("land_area_km2", "latitude", "longitude")
         texts = [[r.place_id, r.code, r.name, r.level, r.parent, r.population] for r in self.regions]
         floats = [[None if v is None else float(v) for v in attrgetter(*numbers)(r)] for r in self.regions]
@@ -97,13 +97,13 @@ class Geography:
 
 
 def _folded(text: str) -> str:
-    """Write text so that case and accents do not matter: Dona Ana finds Doña Ana."""
+    """Return text without case and accents, so that Dona Ana finds Doña Ana."""
     parts = unicodedata.normalize("NFKD", text.strip().casefold())
     return "".join(part for part in parts if not unicodedata.combining(part))
 
 
-def _match(region: Region, wanted: str) -> int | None:
-    """Rank a match: 0 the code or id itself, 1 the name, 2 its beginning, 3 all words somewhere in it."""
+def _match_rank(region: Region, wanted: str) -> int | None:
+    """Return the rank of a match: 0 the code or id itself, 1 the name, 2 its beginning, 3 all words somewhere in it."""
     if wanted in (region.code.casefold(), region.place_id.casefold()):
         return 0
     name = _folded(region.name)
@@ -122,8 +122,7 @@ def load_geography(source: str | Path = PACKAGED_GEOGRAPHY) -> Geography:
 
 
 def _read_packaged() -> list[Region]:
-    """Read the table that comes with the program; it was checked value by value when it was built."""
-
+    """Read the packaged table, whose values were checked when it was built."""
     with resources.as_file(resources.files("search_insights.spec") / "packaged" / "us_regions.parquet") as path:
         rows = connect().read_parquet(str(path)).project(", ".join(_COLUMNS)).fetchall()
     return [Region(*row) for row in rows]
@@ -146,7 +145,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         if path.suffix.lower() in (".parquet", ".pq"):
             table = connection.read_parquet(str(path))
         else:
-            # Nothing is left to the reader's guess: it might skip lines, or take other quotes for those of CSV.
+            # Nothing is left to DuckDB's detection: it might skip lines, or choose other quotes.
             table = connection.read_csv(
                 str(path), all_varchar=True, header=True, skiprows=0, sep=",", quotechar='"', escapechar='"'
             )
@@ -159,12 +158,12 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         raise GeographyError(
             f"{path}: no column {missing[0]!r}; expected {', '.join(_COLUMNS)}; got {', '.join(columns)}"
         )
-    _refuse_misspelt(columns, path)
+    _refuse_misspelled_columns(columns, path)
     return (dict(zip(columns, row, strict=True)) for row in values)
 
 
-def _refuse_misspelt(columns: list[str], path: Path) -> None:
-    """Other columns are welcome, but not one that looks like a slip for a column that is missing."""
+def _refuse_misspelled_columns(columns: list[str], path: Path) -> None:
+    """Refuse a column that looks like a misspelling of a missing one; other extra columns are fine."""
     for column in _COLUMNS:
         near = difflib.get_close_matches(column, [c for c in columns if c not in _COLUMNS], n=1, cutoff=0.7)
         if column not in columns and near:
@@ -197,10 +196,10 @@ def _text(row: dict[str, Any], column: str, where: str) -> str:
     text = _clean(row[column])
     if not text or not (text.isprintable() or text.translate(_JOINERS).isprintable()):
         raise GeographyError(f"{where}: column {column!r}: expected text on one line, got {_short(text)}")
-    if text.startswith(_FORMULA):
+    if text.startswith(_FORMULA_STARTS):
         raise GeographyError(
             f"{where}: column {column!r}: got {_short(text)}; it is published, and a spreadsheet would take "
-            f"what begins with {' '.join(_FORMULA)} for a formula"
+            f"what begins with {' '.join(_FORMULA_STARTS)} for a formula"
         )
     return text
 
@@ -213,7 +212,7 @@ def _number(value: object, column: str, where: str) -> float | None:
     if value is None or value == "":
         return None
     try:
-        number = float(value)  # type: ignore[arg-type]  # whatever is no number is refused below
+        number = float(value)  # type: ignore[arg-type]  # what is not a number is refused below
     except (TypeError, ValueError):
         number = math.nan
     lowest, highest = _RANGES[column]
@@ -224,7 +223,7 @@ def _number(value: object, column: str, where: str) -> float | None:
 
 
 def build_geography(regions: list[Region], source: str) -> Geography:
-    """Check that the regions form one tree whose levels nest, and put them in order."""
+    """Check that the regions form one tree whose levels nest, and sort them."""
     by_place_id = {region.place_id: region for region in regions}
     _refuse_duplicates(regions, source)
     for region in regions:
@@ -267,7 +266,7 @@ def _refuse_cycles(by_place_id: dict[str, Region], source: str) -> None:
 
 
 def _levels(by_place_id: dict[str, Region], source: str) -> tuple[str, ...]:
-    """Read the order of the levels off the tree: all regions of a level have parents of one other level."""
+    """Return the levels from the top down; all regions of a level must have parents of one other level."""
     above: dict[str, str | None] = {}
     for region in by_place_id.values():
         parent_level = by_place_id[region.parent].level if region.parent else None

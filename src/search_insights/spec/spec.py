@@ -1,11 +1,11 @@
 """The spec: a frozen description of one release, and what follows from it.
 
-Value objects only; each refuses to exist when it is wrong. `spec_file` reads them from TOML. A spec says which
-levels and categories are counted, with how much noise, and what is promised; the paper's is the packaged default.
+Value objects only; each validates itself when it is made. `spec_file` reads them from TOML. A spec says which levels
+and categories are counted, with how much noise, and what is promised; the paper's is the packaged default.
 
-Levels above the one that carries the size classes are *open*: constraint X4 does not bind them and each has one
-sigma per category. The level of the size classes and those below it are *classed*: all contributions of a
-user-day to them are of one class (X4), and each (level, class) has its own sigmas.
+Levels above the one that carries the size classes are *open*: X4 does not bind them, and each has one sigma per
+category. The level of the size classes and those below it are *classed*: all contributions of a user-day to them are of
+one class (X4), and each (level, class) has its own sigmas.
 """
 
 import hashlib
@@ -24,8 +24,8 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 
 MAX_SIGMA = 100_000
 
-# The other columns of the dataset, which a trend's column must not be confused with.
-_TAKEN = re.compile(r"date|place_id|level|code|number|(country|sub)_region.*|.*_(low|high)", re.IGNORECASE)
+# The names of the dataset's other columns, which no trend's column may have.
+_RESERVED_COLUMN = re.compile(r"date|place_id|level|code|number|(country|sub)_region.*|.*_(low|high)", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
@@ -39,17 +39,17 @@ def _require_one_of(value: str, choices: Sequence[str], key: str) -> None:
 
 
 def _require_word(value: str, key: str) -> None:
-    """Ids and names become columns, files and keys, so they hold nothing that means something there."""
+    """Require a plain word: ids and names become columns, files and keys."""
     _require(_WORD.fullmatch(value) is not None, key, "a word of letters, digits, _ and -", repr(value))
 
 
 def _require_line(value: str, key: str) -> None:
-    """Titles are for people, and go into one line of a page or a table."""
+    """Require text on one line: people read titles in a page or a table."""
     _require(value.strip() != "" and value.isprintable(), key, "text on one line", repr(value))
 
 
 def _require_distinct(values: Iterable[str], key: str) -> None:
-    """Columns and files that differ only in case are one to SQL and to some file systems."""
+    """Require values that differ in more than case, which SQL and some file systems ignore."""
     seen: set[str] = set()
     for value in values:
         _require(value.lower() not in seen, key, "each only once", f"{value!r} twice")
@@ -89,7 +89,7 @@ class Trend:
 
 @dataclass(frozen=True, slots=True)
 class SizeClass:
-    """A range of populations, both ends included; no end means no limit."""
+    """A range of populations, both ends included; without a maximum there is no upper limit."""
 
     name: str
     min_population: int = 0
@@ -102,7 +102,7 @@ class SizeClass:
         _require(top is None or self.min_population <= top, key, "max_population of at least min_population", top)
 
     def holds(self, population: int) -> bool:
-        """Say whether a region of this population is of this class."""
+        """Return whether a region of this population is of this class."""
         return self.min_population <= population and (self.max_population is None or population <= self.max_population)
 
 
@@ -110,8 +110,8 @@ class SizeClass:
 class Level:
     """A geographic level that is counted. X3: some of its classes may be left unreported.
 
-    In the dataset its regions are called by their name, or all by `published_name` (the original calls every postal
-    code "postal_code" and gives the code beside it); `hide_parent_code` leaves the code of the level above empty.
+    In the dataset its regions appear under their own names, or all under `published_name` (the original calls every
+    postal code "postal_code" and gives the code beside it); `hide_parent_code` leaves the parent's code empty.
     """
 
     name: str
@@ -122,7 +122,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """The level above all counted ones; its values are sums of noisy ones and cost no budget."""
+    """The level above all counted ones; its values are sums of noisy counts and cost no budget."""
 
     level: str
     sum_of: str
@@ -139,11 +139,11 @@ class Sigma:
 
     @property
     def key(self) -> str:
-        """Where this value stands in a spec file."""
+        """The key of this value in a spec file."""
         return ".".join(part for part in ("sigma", self.level, self.size_class, self.category) if part)
 
     def __post_init__(self) -> None:
-        # The upper limit catches slips; accounting for noise of a million would take gigabytes.
+        # The upper limit catches typos; accounting for a sigma of a million would take gigabytes.
         _require(0 < self.value <= MAX_SIGMA, self.key, f"a number above 0, at most {MAX_SIGMA:,}", self.value)
 
 
@@ -156,17 +156,13 @@ class Reliability:
 
     def __post_init__(self) -> None:
         _require(0 < self.confidence < 1, "reliability.confidence", "a number between 0 and 1", self.confidence)
-        _require(
-            0 < self.max_relative_error < math.inf,
-            "reliability.max_relative_error",
-            "a number above 0",
-            self.max_relative_error,
-        )
+        limit = self.max_relative_error
+        _require(0 < limit < math.inf, "reliability.max_relative_error", "a number above 0", limit)
 
 
 @dataclass(frozen=True, slots=True)
 class Sparsity:
-    """Which regions are removed for having too few data points, judged on one fixed window (Section 4.3)."""
+    """Which regions are removed for too few data points, judged on one fixed window (Section 4.3)."""
 
     max_points: int
     first_week: date
@@ -235,12 +231,12 @@ class Spec:
         for trend in self.trends:
             _require_line(trend.title, f"trend {trend.id!r}.title")
             _require_word(trend.column, f"trend {trend.id!r}.column")
-        for level in self.level_names:
-            _require_word(level, "level.name")
+        for name in self.level_names:
+            _require_word(name, "level.name")
         _require_word(self.total.level, "total.level")
-        for level_ in self.levels:
-            if level_.published_name is not None:
-                _require_word(level_.published_name, f"level {level_.name!r}.published_name")
+        for level in self.levels:
+            if level.published_name is not None:
+                _require_word(level.published_name, f"level {level.name!r}.published_name")
         for size_class in self.class_names:
             _require_word(size_class, "size_classes.class.name")
 
@@ -266,7 +262,7 @@ class Spec:
         for field in ("id", "name", "column"):
             _require_distinct((getattr(t, field) for t in self.trends), f"trend.{field}")
         for trend in self.trends:
-            free = _TAKEN.fullmatch(trend.column) is None
+            free = _RESERVED_COLUMN.fullmatch(trend.column) is None
             _require(free, f"trend {trend.id!r}.column", "no other column of the dataset", repr(trend.column))
             key = f"trend {trend.id!r}.sum_of"
             _require(len(trend.sum_of) >= 1, key, "at least one category", "none")
@@ -279,12 +275,8 @@ class Spec:
         names = self.level_names
         _require(len(names) >= 1, "level", "at least one", 0)
         _require_distinct((*names, self.total.level), "level")
-        _require(
-            self.total.sum_of == names[0],
-            "total.sum_of",
-            f"the coarsest level, {names[0]!r}",
-            repr(self.total.sum_of),
-        )
+        sum_of = self.total.sum_of
+        _require(sum_of == names[0], "total.sum_of", f"the coarsest level, {names[0]!r}", repr(sum_of))
         if self.class_level is not None:
             _require_one_of(self.class_level, names, "size_classes.level")
         for level in self.levels:
@@ -296,7 +288,7 @@ class Spec:
                 _require_one_of(size_class, self.class_names, key)
 
     def _check_size_classes(self) -> None:
-        """Every population belongs to exactly one class: no overlap, no gap, no end."""
+        """Check that every population belongs to exactly one class: no overlap, no gap, no upper limit."""
         if self.class_level is None:
             _require(not self.size_classes, "size_classes", "a level that carries the classes", "none")
             return
@@ -318,7 +310,7 @@ class Spec:
             expected = (top or 0) + 1
 
     def _check_sigmas(self) -> None:
-        """There is a sigma for every reported (level, class, category), and no other."""
+        """Check that every reported (level, class, category) has a sigma, and nothing else has."""
         given = [(s.level, s.size_class, s.category) for s in self.sigmas]
         _require(len(set(given)) == len(given), "sigma", "each (level, class, category) only once", "one twice")
         wanted = {
@@ -340,7 +332,7 @@ class Spec:
 
     @cached_property
     def topics(self) -> tuple[str, ...]:
-        """The categories other than any, which exclude each other."""
+        """The categories other than any; they exclude each other."""
         return tuple(c.id for c in self.categories[1:])
 
     @cached_property
@@ -367,12 +359,12 @@ class Spec:
 
     @cached_property
     def classed_levels(self) -> tuple[str, ...]:
-        """The levels bound by X4: that of the size classes, and those below it."""
+        """The levels that X4 binds: that of the size classes, and those below it."""
         return self.level_names[len(self.open_levels) :]
 
     @cached_property
     def reported_groups(self) -> tuple[tuple[str, str | None], ...]:
-        """Every (level, class) that is reported; X3 leaves some out; open levels have class None."""
+        """Every reported (level, class), without those that X3 excludes; open levels have class None."""
         groups: list[tuple[str, str | None]] = []
         for level in self.levels:
             classes = self.class_names if level.name in self.classed_levels else (None,)
@@ -380,11 +372,11 @@ class Spec:
         return tuple(groups)
 
     def class_of(self, population: int) -> str:
-        """Name the size class of a region at the class level (Section 2)."""
+        """Return the size class of a region at the class level, by its population (Section 2)."""
         return next(c.name for c in self.size_classes if c.holds(population))
 
     def sigma(self, level: str, size_class: str | None, category: str) -> float:
-        """Look up one standard deviation of the table (Section 3.2)."""
+        """Return one standard deviation of the table (Section 3.2)."""
         return self._sigma_table[level, size_class, category]
 
     @cached_property
@@ -392,12 +384,12 @@ class Spec:
         return {(s.level, s.size_class, s.category): s.value for s in self.sigmas}
 
     def canonical(self) -> str:
-        """Write the spec as text that does not depend on how its file was laid out."""
+        """Return the spec as text that does not depend on the layout of its file."""
         fields = asdict(self)
         fields["sigmas"] = {s.key: s.value for s in sorted(self.sigmas, key=lambda s: s.key)}
         return json.dumps(fields, sort_keys=True, indent=1, default=str)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Identify the spec by the SHA-256 of its canonical text."""
+        """The SHA-256 of the canonical text, which identifies the spec."""
         return hashlib.sha256(self.canonical().encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Reading a spec from TOML: strict about keys and types, so that a slip of the pen is not a silent default."""
+"""Reading a spec from TOML: strict about keys and types, so that a typo never becomes a silent default."""
 
 import dataclasses
 import json
@@ -42,7 +42,7 @@ _TYPE_WORDS = {
 
 
 def load_spec(source: str | Path = DEFAULT_SPEC) -> Spec:
-    """Read a spec: the name of a packaged one, or the path of a TOML file."""
+    """Read a spec, given the name of a packaged one or the path of a TOML file."""
     if str(source) == DEFAULT_SPEC:
         packaged = resources.files("search_insights.spec") / "packaged" / f"{DEFAULT_SPEC}.toml"
         return parse_spec(packaged.read_text(encoding="utf-8"), DEFAULT_SPEC)
@@ -60,10 +60,10 @@ def _read_text(path: Path) -> str:
 
 
 def parse_spec(text: str, source: str = "spec") -> Spec:
-    """Make a spec from the text of a TOML file; `source` names it in errors."""
+    """Return the spec in the text of a TOML file; `source` names the file in errors."""
     try:
         values = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or nesting without end, too
+    except (ValueError, RecursionError) as error:  # also for thousands of digits, or endless nesting
         raise InputError(f"{source}: not valid TOML: {error}") from None
     try:
         return _spec(_Table(values, ""))
@@ -94,12 +94,12 @@ def _spec(top: "_Table") -> Spec:
         scaling=top.table("scaling").read(Scaling),
     )
     reporting.finish()
-    top.finish()  # before the meaning is checked: a misspelt key explains more than what it left missing
+    top.finish()  # before the values are checked: a misspelled key explains more than the value that it leaves missing
     return Spec(**spec)
 
 
 def _size_classes(top: "_Table") -> tuple[str | None, tuple[SizeClass, ...]]:
-    """Read the classes; a spec without them has open levels only."""
+    """Read the level and the size classes; a spec without them has open levels only."""
     if "size_classes" not in top.names():
         return None, ()
     table = top.table("size_classes")
@@ -110,9 +110,9 @@ def _size_classes(top: "_Table") -> tuple[str | None, tuple[SizeClass, ...]]:
 
 
 def _sigmas(table: "_Table") -> tuple[Sigma, ...]:
-    """Read the table of standard deviations: by level, then class where there is one, then category.
+    """Read the table of standard deviations: by level, then class if the level has classes, then category.
 
-    The spec itself says which are missing and which are too many.
+    The spec itself refuses missing and extra ones.
     """
     sigmas: list[Sigma] = []
     for name in table.names():
@@ -127,14 +127,14 @@ def _sigmas(table: "_Table") -> tuple[Sigma, ...]:
 
 
 class _Table:
-    """A TOML table that is read key by key; `finish` refuses the keys that nothing asked for."""
+    """A TOML table that is read key by key; `finish` refuses the keys that were never read."""
 
     def __init__(self, values: object, path: str) -> None:
         if not isinstance(values, Mapping):
-            raise SpecError(path, "a table", _shown(values))
+            raise SpecError(path, "a table", _described(values))
         self._values = values
         self._path = path
-        self._asked: list[str] = []
+        self._expected: list[str] = []
 
     def names(self) -> list[str]:
         return list(self._values)
@@ -143,14 +143,14 @@ class _Table:
         return isinstance(self._values.get(name), Mapping)
 
     def get(self, name: str, kind: Any) -> Any:
-        """Read one value of exactly this type; a whole number also serves as a number."""
+        """Return one value of exactly this type; a whole number is also a number."""
         value = self._raw(name)
         if kind is float and type(value) is int:
             value = float(value) if abs(value) < 2**1000 else math.inf
         if kind == _TEXTS and isinstance(value, list) and all(type(v) is str for v in value):
             return tuple(value)
         if type(value) is not kind:
-            raise SpecError(self._key(name), _TYPE_WORDS[kind], _shown(value))
+            raise SpecError(self._key(name), _TYPE_WORDS[kind], _described(value))
         return value
 
     def table(self, name: str) -> "_Table":
@@ -159,50 +159,50 @@ class _Table:
     def tables(self, name: str) -> "list[_Table]":
         value = self._raw(name)
         if not isinstance(value, list):
-            raise SpecError(self._key(name), f"a list of tables, [[{self._key(name)}]]", _shown(value))
+            raise SpecError(self._key(name), f"a list of tables, [[{self._key(name)}]]", _described(value))
         return [_Table(v, f"{self._key(name)}[{i}]") for i, v in enumerate(value)]
 
     def read(self, kind: type[D]) -> D:
-        """Make a value object whose fields are this table's keys, and refuse any other key."""
-        types_ = get_type_hints(kind)
-        given: dict[str, Any] = {}
+        """Return a value object whose fields are this table's keys; refuse any other key."""
+        hints = get_type_hints(kind)
+        values: dict[str, Any] = {}
         for field in dataclasses.fields(kind):  # type: ignore[arg-type]
             optional = field.default is not dataclasses.MISSING
             if field.name in self._values or not optional:
-                given[field.name] = self.get(field.name, _plain(types_[field.name]))
-            self._asked.append(field.name)
+                values[field.name] = self.get(field.name, _without_none(hints[field.name]))
+            self._expected.append(field.name)
         self.finish()
-        return kind(**given)
+        return kind(**values)
 
     def finish(self) -> None:
-        unknown = [name for name in self._values if name not in self._asked]
+        unknown = [name for name in self._values if name not in self._expected]
         if unknown:
-            choices = ", ".join(dict.fromkeys(self._asked))
+            choices = ", ".join(dict.fromkeys(self._expected))
             raise SpecError(self._key(unknown[0]), f"one of {choices}", "an unknown key")
 
     def _key(self, name: str) -> str:
         return f"{self._path}.{name}" if self._path else name
 
     def _raw(self, name: str) -> Any:
-        self._asked.append(name)
+        self._expected.append(name)
         if name not in self._values:
             raise SpecError(self._key(name), "a value", "nothing")
         return self._values[name]
 
 
-def _plain(kind: Any) -> Any:
-    """Strip `| None` from the type of an optional field."""
+def _without_none(kind: Any) -> Any:
+    """Return the type of an optional field without `| None`."""
     return get_args(kind)[0] if isinstance(kind, types.UnionType) else kind
 
 
-def _shown(value: object) -> str:
+def _described(value: object) -> str:
     if isinstance(value, Mapping | list):
         return "a table" if isinstance(value, Mapping) else "a list"
     return str(value) if isinstance(value, date) else repr(value)
 
 
 def spec_toml(spec: Spec) -> str:
-    """Write a spec as the text of a TOML file that reads back as the same spec."""
+    """Return the text of a TOML file that reads back as the same spec."""
     lines = [f"{key} = {_toml(getattr(spec, key))}" for key in _TOP_KEYS]
     lines += _section("promise", spec.promise)
     for key, things in (("category", spec.categories), ("trend", spec.trends), ("level", spec.levels)):
@@ -231,5 +231,5 @@ def _section(header: str, thing: Any) -> list[str]:
 
 
 def _toml(value: object) -> str:
-    """Write one value; JSON's texts, numbers and lists are TOML's too."""
+    """Return one value as TOML; JSON writes texts, numbers and lists the same way."""
     return value.isoformat() if isinstance(value, date) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Weeks and days: calendar dates in the release's time zone, and the instants where they begin and end."""
+"""Weeks and days: calendar dates in the release's time zone, and the instants at which they begin and end."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,14 +37,14 @@ class Week:
         return self.day_bounds(self.days[-1])[1]
 
     def day_bounds(self, day: date) -> tuple[datetime, datetime]:
-        """Give the instants, in UTC, between which a day lies: from its midnight to the next, of 23 to 25 hours."""
+        """Return the instants, in UTC, at which a day begins and ends: midnight to midnight, 23 to 25 hours."""
         zone = ZoneInfo(self.time_zone)
         midnights = (datetime.combine(d, time(), zone) for d in (day, day + timedelta(days=1)))
         begin, end = (midnight.astimezone(UTC) for midnight in midnights)
         return begin, end
 
     def is_over(self, now: datetime) -> bool:
-        """Say whether no event can fall into this week any more."""
+        """Return whether the week has ended, so that no further event can fall into it."""
         return self.end <= now
 
 
@@ -67,7 +67,7 @@ def week_of(spec: Spec, first_day: date) -> Week:
 
 
 def weeks_between(spec: Spec, first: date, last: date) -> Iterator[Week]:
-    """List the weeks from the one that begins on `first` to the one that begins on `last`."""
+    """Yield the weeks from the one that begins on `first` to the one that begins on `last`."""
     if last < first:
         raise InputError(f"the last week, {last}, lies before the first, {first}")
     week_of(spec, last)

@@ -1,7 +1,7 @@
-"""Backups of a store: a whole and verified copy, and the way back that noises no week a second time.
+"""Backups of a store: a complete, verified copy, and a restore that never noises a week a second time.
 
 A copy of a store forgets the weeks that were committed after it was made. The journal beside the store does not (see
-journal.py); so a restored store goes on from where it stands, but never noises what was released meanwhile.
+journal.py). So a restored store goes on from where it stands, but never noises a week that was released since.
 """
 
 import fcntl
@@ -21,29 +21,29 @@ from search_insights.support.files import private_files, put_in_place
 from search_insights.support.quoting import literal
 from search_insights.support.working_folder import working_folder
 
-# The same for all names, so that the next backup to a folder removes what a killed one left there.
-_DRAFT = ".search-insights-copy-"
+# The same for every backup, so that the next one in a folder removes what a killed one left there.
+_DRAFT_PREFIX = ".search-insights-copy-"
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a restored store holds, and the weeks that it lacks although they were committed once."""
+    """The weeks that a restored store holds, and the lost ones, which were committed once but are not in it."""
 
     weeks: tuple[date, ...]
     lost: tuple[date, ...]
 
 
 def back_up(store: Path, out: Path, check_derived: DerivedCheck) -> tuple[date, ...]:
-    """Copy a store to a new file and verify the copy; return the weeks in it.
+    """Copy a store to a new file and verify the copy; return its weeks.
 
-    The store is locked against writing meanwhile. The file appears at the end, whole, for its owner only.
+    The store cannot be written while it is copied. The file appears when it is complete, for its owner only.
     """
     if out.exists():
         raise StoreError(f"{out}: is there already; give each backup a name of its own")
     if not out.parent.is_dir():
         raise StoreError(f"{out}: no folder {out.parent}; make it first")
     entries = _verified(store, check_derived)
-    with working_folder(out.parent, _DRAFT) as folder:
+    with working_folder(out.parent, _DRAFT_PREFIX) as folder:
         draft = folder / out.name
         _copy(store, draft)
         if _verified(draft, check_derived) != entries:
@@ -60,31 +60,31 @@ def restore(
     published: Mapping[date, str] | None = None,
     replace: bool = False,
 ) -> Restored:
-    """Restore a backup in the place of a store, whose file stays beside it as `.old`.
+    """Restore a backup in place of a store, whose file is kept beside it as `.old`.
 
-    Weeks that are known to be committed are written into the journal first: those of the journal and of the store, and
-    those that were `published`, by their checksums. A store that holds more than the backup, or cannot be read, is
-    replaced only with `replace`.
+    Every week that is known to be committed is written to the journal first: those of the store, and those that were
+    `published`, by their checksums. A store that holds more than the backup, or cannot be read, is replaced only with
+    `replace`.
     """
     if not backup.is_file():
         raise StoreError(f"{backup}: no such file; give one that 'store backup' made")
     if store.exists() and store.samefile(backup):
         raise StoreError(f"{backup}: is the store itself; give a file that 'store backup' made")
     entries = _verified(backup, check_derived)
-    mine = {entry.week: entry.checksum for entry in entries}
+    restored = {entry.week: entry.checksum for entry in entries}
     if store.exists() and not replace:
-        _refuse_to_lose_weeks(store, mine)
-    _remember_what_was_there(store)
+        _refuse_to_lose_weeks(store, restored)
+    _remember_replaced_store(store)
     remember_checksums(store, published or {})
-    with _locked(store), working_folder(store.parent, _DRAFT) as folder:
+    with _locked(store), working_folder(store.parent, _DRAFT_PREFIX) as folder:
         draft = folder / store.name
         remember(store, entries)  # refuses a backup of another store
         _copy(backup, draft)
         _verified(draft, check_derived)
         _move_aside(store)
         put_in_place(draft, store)
-    lost = sorted(read_journal(store).keys() - mine.keys())
-    return Restored(tuple(mine), tuple(lost))
+    lost = sorted(read_journal(store).keys() - restored.keys())
+    return Restored(tuple(restored), tuple(lost))
 
 
 def _verified(store: Path, check_derived: DerivedCheck) -> list[LedgerEntry]:
@@ -110,15 +110,15 @@ def _refuse_to_lose_weeks(store: Path, backup: dict[date, str]) -> None:
         )
 
 
-def _remember_what_was_there(store: Path) -> None:
-    """Write the weeks of a store that is to be replaced into the journal, as far as it can be read."""
+def _remember_replaced_store(store: Path) -> None:
+    """Write the weeks of the store that will be replaced to the journal, if it can be read."""
     if store.exists():
         with suppress(SearchInsightsError), open_store(store) as opened:
             remember(store, opened.entries())
 
 
 def _copy(store: Path, draft: Path) -> None:
-    """Copy all tables as one transaction sees them, with what is still in the store's log of changes."""
+    """Copy all tables as one transaction sees them, including what is still in the store's write-ahead log."""
     import duckdb
 
     try:
@@ -126,14 +126,14 @@ def _copy(store: Path, draft: Path) -> None:
             connection.execute(f"ATTACH {literal(str(store))} AS source (READ_ONLY)")
             connection.execute(f"ATTACH {literal(str(draft))} AS copy")
             connection.execute("COPY FROM DATABASE source TO copy")
-            connection.execute("CHECKPOINT copy")  # into the file itself: its log of changes is not part of a backup
+            connection.execute("CHECKPOINT copy")  # into the file itself: a backup has no write-ahead log
     except duckdb.Error:
         raise StoreError(f"{store}: cannot be copied to {draft.parent}; is it locked, or is the disk full?") from None
 
 
 @contextmanager
 def _locked(store: Path) -> Iterator[None]:
-    """Keep other processes from a store that is being replaced, also if it cannot be opened: DuckDB's own lock."""
+    """Lock a store that is being replaced, even one that cannot be opened: this is the lock that DuckDB uses."""
     if not store.exists():
         yield
         return
@@ -146,7 +146,7 @@ def _locked(store: Path) -> Iterator[None]:
 
 
 def _move_aside(store: Path) -> None:
-    """Keep the file that is replaced, and with it its log of changes, which must not be applied to the backup."""
+    """Keep the replaced file together with its write-ahead log, which must not be applied to the backup."""
     if not store.exists():
         return  # a restore that was killed here has moved it already
     old = store.with_name(f"{store.name}.old")

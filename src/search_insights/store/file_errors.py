@@ -1,4 +1,4 @@
-"""What DuckDB's errors say of a store's file, and what the operator is told instead: one line each."""
+"""DuckDB's errors about a store's file, and the one line that the operator sees instead."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ _EXPLANATIONS = {
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Explain DuckDB's errors in one line: it reads a file piece by piece, so any statement may meet damage."""
+    """Explain DuckDB's errors in one line. It reads a file piece by piece, so any statement may come upon damage."""
     import duckdb
 
     try:

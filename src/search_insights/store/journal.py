@@ -1,9 +1,9 @@
 """The journal beside the store: which noise of which week became final, even if the store forgets it.
 
-A store can lose a week that was released: an older copy of it is restored, or its log of changes (`.wal`) is deleted or
-damaged. Noising that week again would be a second release of its searches. So each week that becomes final is written
-down here too: after it is committed, and at the latest before anything is published from the store. One line a week,
-its first day and the checksum of its noisy counts; lines are added and never changed.
+A store can lose a week that was released: an older copy of it is restored, or its write-ahead log (`.wal`) is deleted
+or damaged. Noising that week again would be a second release of its searches. So each final week is recorded here too:
+after it is committed, and at the latest before anything is published from the store. A line is the first day of a week
+and the checksum of its noisy counts. Lines are only added, never changed.
 """
 
 import os
@@ -18,16 +18,18 @@ from search_insights.support.files import flush, private_files
 
 
 def journal_path(store: Path) -> Path:
-    """Name the journal of a store; it stands beside the file itself, wherever links to it are."""
+    """Return the path of a store's journal: beside the file itself, also if the store is reached by a link."""
     real = store.resolve()
     return real.with_name(real.name + ".journal")
 
 
 def read_journal(store: Path) -> dict[date, str]:
-    """Read the checksum of every week that became final; nothing if there is no journal yet."""
+    """Return the checksum of every final week; none if there is no journal yet."""
     path = journal_path(store)
     try:
-        *lines, _torn = path.read_text(encoding="ascii").split("\n")  # a line without an end was cut off by a crash
+        *lines, _torn = path.read_text(encoding="ascii").split(
+            "\n"
+        )  # a last line without an end was cut off by a crash
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError):
@@ -51,12 +53,12 @@ def _parse(line: str, where: str) -> tuple[date, str]:
 
 
 def remember(store: Path, entries: Iterable[LedgerEntry]) -> None:
-    """Write down the weeks that are not in the journal yet; refuse a store that contradicts it."""
+    """Record the weeks that are not in the journal yet; refuse a store that contradicts it."""
     remember_checksums(store, {entry.week: entry.checksum for entry in entries})
 
 
 def remember_checksums(store: Path, weeks: Mapping[date, str]) -> None:
-    """Write down weeks by their checksums."""
+    """Record weeks, given by their checksums; refuse one that contradicts the journal."""
     known = read_journal(store)
     for week, checksum in weeks.items():
         if known.get(week, checksum) != checksum:
@@ -70,7 +72,7 @@ def remember_checksums(store: Path, weeks: Mapping[date, str]) -> None:
 
 
 def _append(path: Path, text: str) -> None:
-    """Add lines, and have them on disk before anything is built on them."""
+    """Append lines, and force them to disk before anything relies on them."""
     try:
         with private_files(), path.open("a+b") as file:
             file.seek(0)
@@ -86,7 +88,7 @@ def _append(path: Path, text: str) -> None:
 
 
 def refuse_second_noise(store: Path, weeks: Iterable[Week]) -> None:
-    """Refuse weeks that a store does not hold although they, or days of them, became final once."""
+    """Refuse weeks that the store does not hold, although they or some of their days became final."""
     known = read_journal(store)
     for week in weeks:
         lost = [day for day in known if abs((day - week.first_day).days) < DAYS_OF_WEEK]

@@ -1,7 +1,7 @@
-"""The records that the store keeps: what was spent on which week, when and how, and what a release fixed.
+"""The records of the store: what was spent on which week, when and how, and what a release fixed.
 
-A ledger entry is written once, together with the counts that it speaks of. No record is ever changed. The meaning of
-an existing field must not change either: a new meaning is a new field, and a new version of the store's schema.
+A ledger entry is written once, together with the counts that it describes. No record is ever changed. Nor may the
+meaning of an existing field change: a new meaning needs a new field, and a new version of the store's schema.
 """
 
 import hashlib
@@ -21,13 +21,13 @@ class LedgerEntry:
     committed_at    when, in UTC, as ISO 8601
     epsilon, delta  what was promised for each user-day of the week; weeks share no user-day
     mechanism       the distribution of the noise and the sampler that drew it
-    cells           how many cells were noised, a public number
+    cells           the number of cells that were noised, which is public
     checksum        SHA-256 of the week and its noisy counts, in the order of the cells
-    spec, geography fingerprints of what was in force
-    engine, program what bounded and counted, and the version of this program
+    spec, geography their fingerprints
+    engine, program the engine that counted, and the version of this program
     missing_days    days that the publisher declared to have no events
-    classifier      fingerprint of the model that named the queries' categories; empty if the log had them
-    naive_zone      the zone that times without one were read in; empty if they carried their own
+    classifier      fingerprint of the model that classified queries; empty if the log had categories
+    naive_zone      the zone for times without a zone; empty if the times had their own
     """
 
     week: date
@@ -69,7 +69,7 @@ class SparsityRecord:
 
 @dataclass(frozen=True, slots=True)
 class CorrectionRecord:
-    """A change of values that had been published: when (UTC), how many, and the publisher's reason."""
+    """A change of published values: when (UTC), how many, and the publisher's reason."""
 
     recorded_at: str
     changed_values: int
@@ -77,5 +77,5 @@ class CorrectionRecord:
 
 
 def checksum(week: date, noisy: Counts) -> str:
-    """Sum up a week's noisy counts, so that a damaged or altered store is found out."""
+    """Return the checksum of a week's noisy counts, by which a damaged or altered store is detected."""
     return hashlib.sha256(week.isoformat().encode() + noisy.astype("<i8").tobytes()).hexdigest()

@@ -2,7 +2,7 @@
 
 CREATE OR REPLACE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 
--- The geography that the store was made with.
+-- The geography of the store.
 CREATE OR REPLACE TABLE regions (
     number INTEGER NOT NULL, code TEXT NOT NULL, name TEXT NOT NULL, level TEXT NOT NULL, parent TEXT,
     population BIGINT, land_area_km2 DOUBLE, latitude DOUBLE, longitude DOUBLE, place_id TEXT NOT NULL
@@ -21,12 +21,12 @@ CREATE OR REPLACE TABLE ledger (
     classifier TEXT NOT NULL, naive_zone TEXT NOT NULL
 );
 
--- What a release fixed for all later ones (post-processing; made from noisy counts). At most one row each.
+-- What a release fixed for all later ones (post-processing of noisy counts). At most one row each.
 CREATE OR REPLACE TABLE scaling (
     factor DOUBLE NOT NULL, first_week DATE NOT NULL, last_week DATE NOT NULL, weeks INTEGER NOT NULL,
     fixed_at TEXT NOT NULL
 );
 CREATE OR REPLACE TABLE sparsity (first_week DATE NOT NULL, last_week DATE NOT NULL, removed TEXT[] NOT NULL, fixed_at TEXT NOT NULL);
 
--- Changes of values that had been published, each with the publisher's reason.
+-- Changes of published values, each with the publisher's reason.
 CREATE OR REPLACE TABLE corrections (recorded_at TEXT NOT NULL, changed_values INTEGER NOT NULL, reason TEXT NOT NULL);

@@ -1,9 +1,9 @@
 """The store: the only state. Noisy counts, the ledger, and the spec and geography that they belong to.
 
-One DuckDB file. A week's counts and its ledger entry are committed in one transaction, so that a crash at any moment
-leaves the week either there or not. DuckDB locks the file for one process; that lock is held from before the log is
-read until after the commit, so that no two processes can noise the same week. What was committed is written down once
-more in the journal beside the store (journal.py), in case the file is damaged or an older copy of it put back.
+It is one DuckDB file. A week's counts and its ledger entry are committed in one transaction, so that a crash at any
+moment leaves the whole week or nothing of it. DuckDB locks the file for one process; the lock is held from before the
+log is read until after the commit, so that no two processes can noise the same week. What was committed is also
+recorded in the journal beside the store (journal.py), in case the file is damaged or an older copy of it is restored.
 """
 
 import json
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 
-# Rows inserted by one statement: DuckDB writes larger ones to the file before they are committed, and a draw of noise
-# that was never released should not lie there.
-_AT_ONCE = 100_000
+# Rows inserted by one statement: DuckDB writes larger inserts to the file before they are committed, and noise that was
+# never released should not be there.
+_ROWS_PER_INSERT = 100_000
 
-_REGION = attrgetter(*(field.name for field in fields(Region)))
+_region_values = attrgetter(*(field.name for field in fields(Region)))
 
 _TABLES = {ScalingRecord: "scaling", SparsityRecord: "sparsity", CorrectionRecord: "corrections"}
 
@@ -56,20 +56,20 @@ class Store:
     coverage: Coverage
 
     def entries(self) -> list[LedgerEntry]:
-        """Read the ledger, the oldest week first."""
+        """Return the ledger, the oldest week first."""
         return [LedgerEntry(*row) for row in self._rows("SELECT * FROM ledger ORDER BY week")]
 
     def holds(self, week: Week) -> bool:
-        """Say whether a week was noised already."""
+        """Return whether a week was noised already."""
         return bool(self._rows("SELECT 1 FROM ledger WHERE week = ?", week.first_day))
 
     def _overlaps(self, week: Week) -> bool:
-        """Say whether the ledger has any of the week's days."""
+        """Return whether the ledger has any of the week's days."""
         sql = "SELECT 1 FROM ledger WHERE abs(week - CAST(? AS DATE)) < ?"
         return bool(self._rows(sql, week.first_day, DAYS_OF_WEEK))
 
     def commit_week(self, week: Week, noisy: Counts, entry: LedgerEntry) -> None:
-        """Make a week final: its noisy counts and its ledger entry, both or neither. There is no second time."""
+        """Make a week final: commit its noisy counts and its ledger entry, both or neither, and only once."""
         if entry.week != week.first_day or entry.checksum != checksum(week.first_day, noisy):
             raise StoreError(f"{self.path}: the ledger entry does not belong to the counts of week {week}")
         given = {"cell": np.arange(noisy.size, dtype=np.int32), "noisy": noisy}
@@ -79,29 +79,29 @@ class Store:
             refuse_second_noise(self.path, [week])
             self.connection.register("given", given)
             insert = "INSERT INTO counts SELECT CAST(? AS DATE), cell, noisy FROM given WHERE cell BETWEEN ? AND ?"
-            for first in range(0, noisy.size, _AT_ONCE):
-                self.connection.execute(insert, [week.first_day, first, first + _AT_ONCE - 1])
+            for first in range(0, noisy.size, _ROWS_PER_INSERT):
+                self.connection.execute(insert, [week.first_day, first, first + _ROWS_PER_INSERT - 1])
             marks = ", ".join("?" for _ in astuple(entry))
             self.connection.execute(f"INSERT INTO ledger VALUES ({marks})", list(astuple(entry)))
         self.connection.unregister("given")
         remember(self.path, [entry])
 
     def scaling(self) -> ScalingRecord | None:
-        """Read the factor that the first release fixed, if there was one."""
+        """Return the factor that the first release fixed, if there was one."""
         rows = self._rows("SELECT * FROM scaling")
         return ScalingRecord(*rows[0]) if rows else None
 
     def sparsity(self) -> SparsityRecord | None:
-        """Read which regions were removed, if that was decided."""
+        """Return which regions were removed, if that was decided."""
         rows = self._rows("SELECT * FROM sparsity")
         return SparsityRecord(*rows[0]) if rows else None
 
     def corrections(self) -> list[CorrectionRecord]:
-        """Read the recorded changes of published values."""
+        """Return the recorded changes of published values."""
         return [CorrectionRecord(*row) for row in self._rows("SELECT * FROM corrections ORDER BY recorded_at")]
 
     def fix(self, record: ScalingRecord | SparsityRecord | CorrectionRecord) -> None:
-        """Record what a release decided; a scaling or sparsity that is fixed is never changed."""
+        """Record what a release decided; once fixed, scaling and sparsity never change."""
         table = _TABLES[type(record)]
         values = list(astuple(record))
         with explained(self.path), _transaction(self.connection):
@@ -110,14 +110,14 @@ class Store:
             self.connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' for _ in values)})", values)
 
     def noisy_counts(self, week: Week) -> Counts:
-        """Read a week's noisy counts in the order of the cells."""
+        """Return a week's noisy counts in the order of the cells."""
         sql = "SELECT noisy FROM counts WHERE week = ? ORDER BY cell"
         with explained(self.path):
             noisy: Counts = self.connection.execute(sql, [week.first_day]).fetchnumpy()["noisy"]
         return noisy
 
     def numbered_counts(self, week: date) -> tuple[Counts, Counts]:
-        """Read all counts of the week that begins on a day, each with the number of its cell."""
+        """Return the cell numbers and the noisy counts of the week that begins on a day."""
         with explained(self.path):
             columns = self.connection.execute(
                 "SELECT cell, noisy FROM counts WHERE week = ? ORDER BY ALL", [week]
@@ -125,16 +125,16 @@ class Store:
         return columns["cell"], columns["noisy"]
 
     def counted_weeks(self) -> list[date]:
-        """List the weeks that have counts."""
+        """Return the weeks that have counts."""
         return [week for (week,) in self._rows("SELECT DISTINCT week FROM counts ORDER BY week")]
 
     def cells(self) -> list[tuple[int, str, str, float]]:
-        """Read the list of cells: number, place_id, category, sigma."""
+        """Return the list of cells: number, place_id, category, sigma."""
         return [(row[0], row[1], row[2], row[3]) for row in self._rows("SELECT * FROM cells ORDER BY cell")]
 
-    def _rows(self, sql: str, *given: object) -> list[tuple[Any, ...]]:
+    def _rows(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
         with explained(self.path):
-            return self.connection.execute(sql, given).fetchall()
+            return self.connection.execute(sql, parameters).fetchall()
 
 
 @contextmanager
@@ -143,7 +143,7 @@ def _transaction(connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
     try:
         yield
     except BaseException:
-        with suppress(Exception):  # a database that failed for good has rolled back already
+        with suppress(Exception):  # a database that failed completely has rolled back already
             connection.rollback()
         raise
     connection.commit()
@@ -151,36 +151,35 @@ def _transaction(connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
 
 @contextmanager
 def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
-    """Open a store for writing, or make it; refuse one that belongs to another spec or geography.
+    """Open a store for writing, or create it; refuse one that belongs to another spec or geography.
 
-    A store that was made for nothing, because no week was committed, is removed again.
+    A new store to which no week was committed is removed again.
     """
     if not path.parent.is_dir():
         raise StoreError(f"{path}: no folder {path.parent}; make it first")
-    made = not path.exists()
+    is_new = not path.exists()
     remove_abandoned(path.parent, _draft_prefix(path))
-    if made:
-        _make(path.resolve(), coverage)
+    if is_new:
+        _create_file(path.resolve(), coverage)
     with private_files(), _connect(path, read_only=False) as connection:
         try:
             with explained(path):
-                if _is_unused(connection) and _made_for(connection) != _fingerprints(coverage):
+                if _is_unused(connection) and _stored_fingerprints(connection) != _fingerprints(coverage):
                     _create(connection, coverage)
                 about = _about(connection, path)
-                mine, given = (about["spec_fingerprint"], about["geography_fingerprint"]), _fingerprints(coverage)
-                if mine != given:
-                    raise _other_release(Store(connection, path, _coverage(connection, about, path)), coverage)
+                if (about["spec_fingerprint"], about["geography_fingerprint"]) != _fingerprints(coverage):
+                    raise _mismatch(Store(connection, path, _coverage(connection, about, path)), coverage)
             store = Store(connection, path, coverage)
             remember(path, store.entries())
             yield store
         finally:
-            if made and _holds_nothing(connection):
-                path.unlink(missing_ok=True)  # while it is locked, so that nobody else has begun to use it
+            if is_new and _can_be_removed(connection):
+                path.unlink(missing_ok=True)  # while it is locked, so that no other process is using it
 
 
 @contextmanager
 def open_store(path: Path, writable: bool = False) -> Iterator[Store]:
-    """Open an existing store for reading, or also for recording what a release fixed."""
+    """Open an existing store for reading; if `writable`, also to record what a release fixed."""
     if not path.is_file():
         raise StoreError(f"{path}: no such store; 'search-insights anonymize' makes one")
     with private_files(), _connect(path, read_only=not writable) as connection:
@@ -197,15 +196,15 @@ def _connect(path: Path, read_only: bool) -> "duckdb.DuckDBPyConnection":
 
 
 def _is_unused(connection: "duckdb.DuckDBPyConnection") -> bool:
-    """Say whether a database holds nothing at all, or is a store that no week was ever committed to."""
+    """Return whether a database is empty, or a store to which no week was ever committed."""
     tables = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
     if not {"about", "ledger"} <= tables:
         return not tables
     return not connection.execute("SELECT 1 FROM ledger LIMIT 1").fetchall()
 
 
-def _holds_nothing(connection: "duckdb.DuckDBPyConnection") -> bool:
-    """Say whether a store can be removed; one that cannot be read any more is left as it is."""
+def _can_be_removed(connection: "duckdb.DuckDBPyConnection") -> bool:
+    """Return whether a new store has no week; one that can no longer be read is not removed."""
     import duckdb
 
     try:
@@ -214,15 +213,17 @@ def _holds_nothing(connection: "duckdb.DuckDBPyConnection") -> bool:
         return False
 
 
-def _make(path: Path, coverage: Coverage) -> None:
-    """Make the file of a store, with no week in it, whole or not at all."""
-    changes = path.with_name(f"{path.name}.wal")
-    if changes.exists():
-        raise StoreError(f"{changes}: the log of changes of a store that is gone; {RESTORE_HINT}, or move it away")
+def _create_file(path: Path, coverage: Coverage) -> None:
+    """Create the file of a store without weeks, as a whole or not at all."""
+    write_ahead_log = path.with_name(f"{path.name}.wal")
+    if write_ahead_log.exists():
+        raise StoreError(
+            f"{write_ahead_log}: the log of changes of a store that is gone; {RESTORE_HINT}, or move it away"
+        )
     with private_files(), explained(path), working_folder(path.parent, _draft_prefix(path)) as folder:
         with connect(str(folder / path.name)) as connection:
             _create(connection, coverage)
-            connection.execute("CHECKPOINT")  # into the file itself, which alone is put in place
+            connection.execute("CHECKPOINT")  # into the file itself: only the file is put in place
         put_if_absent(folder / path.name, path)
 
 
@@ -230,8 +231,8 @@ def _draft_prefix(path: Path) -> str:
     return f".{path.name}.draft-"
 
 
-def _made_for(connection: "duckdb.DuckDBPyConnection") -> tuple[str | None, str | None]:
-    """Read which spec and geography a database was made for; none if it is none of ours."""
+def _stored_fingerprints(connection: "duckdb.DuckDBPyConnection") -> tuple[str | None, str | None]:
+    """Return the fingerprints of a store's spec and geography; None if the database is not a store."""
     import duckdb
 
     try:
@@ -250,7 +251,7 @@ def _create(connection: "duckdb.DuckDBPyConnection", coverage: Coverage) -> None
     }
     schema = (resources.files("search_insights.store") / "schema.sql").read_text(encoding="utf-8")
     regions, cells = coverage.geography.regions, CellList(coverage)
-    region_columns = zip(*((i, *_REGION(region)) for i, region in enumerate(regions)), strict=True)
+    region_columns = zip(*((i, *_region_values(region)) for i, region in enumerate(regions)), strict=True)
     categories = [c.id for c in coverage.spec.categories]
     with _transaction(connection):
         connection.execute(schema)
@@ -292,7 +293,7 @@ def _about(connection: "duckdb.DuckDBPyConnection", path: Path) -> dict[str, str
 
 
 def _coverage(connection: "duckdb.DuckDBPyConnection", about: dict[str, str], path: Path) -> Coverage:
-    """Read back the spec and the geography that the store was made with."""
+    """Return the spec and the geography that the store was made with."""
     return Coverage(_spec(about, path), _geography(connection, about, path))
 
 
@@ -315,30 +316,31 @@ def _geography(connection: "duckdb.DuckDBPyConnection", about: dict[str, str], p
     return geography
 
 
-def _other_release(store: Store, given: Coverage) -> StoreError:
-    """Say in what a store differs from what it was to be used with: releases are not mixed in one store."""
-    mine = store.coverage
-    if mine.spec.fingerprint != given.spec.fingerprint:
+def _mismatch(store: Store, wanted: Coverage) -> StoreError:
+    """Return the error that says how a store differs from what is wanted: releases are not mixed in one store."""
+    stored = store.coverage
+    if stored.spec.fingerprint != wanted.spec.fingerprint:
         return StoreError(
-            f"{store.path}: the store was made with another spec: {_difference(mine.spec, given.spec)}; "
+            f"{store.path}: the store was made with another spec: {_difference(stored.spec, wanted.spec)}; "
             "use the same spec, or a new store"
         )
-    old, new = (set(coverage.geography.regions) for coverage in (mine, given))
+    old, new = (set(coverage.geography.regions) for coverage in (stored, wanted))
     return StoreError(
-        f"{store.path}: the store was made with another geography ({mine.geography.source}): {len(new - old):,} "
+        f"{store.path}: the store was made with another geography ({stored.geography.source}): {len(new - old):,} "
         f"regions are new or changed, {len(old - new):,} are gone or changed; use the same one, or a new store"
     )
 
 
-def _difference(mine: Spec, given: Spec) -> str:
-    """List the keys in which two specs differ, with both values."""
-    old, new = (_flat(json.loads(spec.canonical())) for spec in (mine, given))
+def _difference(stored: Spec, wanted: Spec) -> str:
+    """Return the keys in which two specs differ, with both values."""
+    old, new = (_flat(json.loads(spec.canonical())) for spec in (stored, wanted))
     keys = [key for key in sorted(old | new) if old.get(key) != new.get(key)]
     shown = [f"{key} is {old.get(key)} in the store, {new.get(key)} now" for key in keys[:3]]
     return "; ".join(shown) + (f"; and {len(keys) - 3} more" if len(keys) > 3 else "")
 
 
 def _flat(value: Any, path: str = "") -> dict[str, Any]:
+    """Return nested values by their paths, such as promise.epsilon."""
     if isinstance(value, list):
         value = dict(enumerate(value))
     if not isinstance(value, dict):

@@ -1,8 +1,8 @@
-"""Whether a store is what was committed to it: each week's counts, its ledger entry, the cells, what releases fixed.
+"""Checking that a store is what was committed to it: counts, ledger entries, cells, what releases fixed.
 
-DuckDB notices when a block that it reads is damaged. Here it is made to read all of them, and what they hold is
-compared with the checksums of the ledger, the spec and the journal. What a release derived from the counts lies to the
-right of the store, so the caller brings the check of it along: `trends.scaling.scale_problems`.
+DuckDB notices damage in a block when it reads the block. So all blocks are read, and what they hold is compared with
+the checksums of the ledger, the spec and the journal. What a release derived from the counts comes after the store, so
+the caller supplies the check of it: `trends.scaling.scale_problems`.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,21 +23,21 @@ DerivedCheck = Callable[[Store], list[str]]
 
 
 def problems(store: Store, check_derived: DerivedCheck) -> list[str]:
-    """List what is wrong with a store and its journal, one line each; nothing if all is as it should be."""
+    """Return what is wrong with a store and its journal, one line each; empty if nothing is."""
     return [*damage(store, check_derived), *_journal_problems(store)]
 
 
 def damage(store: Store, check_derived: DerivedCheck) -> list[str]:
-    """List what is wrong with a store by itself; nothing if it is whole, even if it is an older copy."""
+    """Return what is wrong with a store by itself; empty if it is intact, even if it is an older copy."""
     entries = store.entries()
     of_counts = [line for entry in entries for line in _week_problems(store, entry)]
-    # What was derived can be checked only against counts that are those that were committed.
+    # What was derived can be checked only against the counts that were committed.
     of_derived = [] if of_counts else check_derived(store)
     return [*_cell_problems(store), *of_counts, *_ledger_problems(store, entries), *of_derived]
 
 
 def _cell_problems(store: Store) -> Iterator[str]:
-    """The public list of cells is the one that spec and geography give, which have fingerprints of their own."""
+    """Check the public list of cells against the spec and the geography, which have fingerprints of their own."""
     cells = store.coverage.cells
     expected = [(i, cell.region.place_id, cell.category, cell.sigma) for i, cell in enumerate(cells)]
     if store.cells() != expected:
@@ -61,20 +61,20 @@ def _week_problems(store: Store, entry: LedgerEntry) -> Iterator[str]:
 
 
 def _ledger_problems(store: Store, entries: list[LedgerEntry]) -> Iterator[str]:
-    """Every count has its entry, and no day is in two weeks."""
+    """Check that every count has an entry, and that no day is in two weeks."""
     weeks = [entry.week for entry in entries]
     for week in sorted(set(store.counted_weeks()) - set(weeks)):
         yield f"week {week}: has counts, but no entry in the ledger"
-    for one, next_one in pairwise(weeks):
-        if next_one - one < timedelta(days=DAYS_OF_WEEK):
-            yield f"weeks {one} and {next_one} share days"
+    for earlier, later in pairwise(weeks):
+        if later - earlier < timedelta(days=DAYS_OF_WEEK):
+            yield f"weeks {earlier} and {later} share days"
 
 
 def _journal_problems(store: Store) -> Iterator[str]:
-    """A week that the journal lists is in the store, with that noise; one that it lacks yet will be added to it."""
-    mine = {entry.week: entry.checksum for entry in store.entries()}
-    for week, there in read_journal(store.path).items():
-        if week not in mine:
+    """Check that every week of the journal is in the store, with the same noise; the journal may lack newer weeks."""
+    stored = {entry.week: entry.checksum for entry in store.entries()}
+    for week, recorded in read_journal(store.path).items():
+        if week not in stored:
             yield f"week {week}: is in {journal_path(store.path).name}, but not in the store: an older copy of it?"
-        elif mine[week] != there:
+        elif stored[week] != recorded:
             yield f"week {week}: has other noise than {journal_path(store.path).name} says was committed"

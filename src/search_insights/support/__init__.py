@@ -1,1 +1,1 @@
-"""What knows nothing of a release and serves every stage: files, folders, SQL, arrays, charts."""
+"""Helpers for every stage that know nothing of a release: files, folders, SQL, arrays, charts."""

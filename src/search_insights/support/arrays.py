@@ -1,4 +1,4 @@
-"""The arrays that stages hand to each other."""
+"""The types of the arrays that stages pass to each other."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,4 @@
-"""Pictures from Vega-Lite descriptions, drawn by vl-convert: no browser, no network, no Node."""
+"""Drawing Vega-Lite charts with vl-convert: no browser, no network, no Node."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ _CONFIG = {
 
 
 def save_chart(chart: dict[str, Any], path: Path) -> None:
-    """Draw a Vega-Lite chart to an SVG or PNG file, by the name's ending."""
+    """Draw a Vega-Lite chart to a file, as SVG or PNG by its suffix."""
     import vl_convert
 
     spec = {"config": _CONFIG, "padding": 12} | chart

@@ -1,4 +1,4 @@
-"""Connecting to DuckDB as this program uses it: quiet, and without fetching anything from elsewhere."""
+"""Connecting to DuckDB as this program uses it: quietly, and without downloading extensions."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,10 +7,10 @@ if TYPE_CHECKING:
 
 
 def connect(path: str = ":memory:", *, read_only: bool = False, **config: Any) -> "duckdb.DuckDBPyConnection":
-    """Open a database, in memory unless a file is named."""
+    """Open a database: a file, or in memory."""
     import duckdb
 
     settings = {"autoinstall_known_extensions": "false"} | config
     connection = duckdb.connect(path, read_only=read_only, config=settings)
-    connection.execute("SET enable_progress_bar = false")  # it would be printed among the results
+    connection.execute("SET enable_progress_bar = false")  # it would be printed between the results
     return connection

@@ -1,4 +1,4 @@
-"""Files that are private, on disk when they should be, and put in place whole."""
+"""Keeping files private, forcing them to disk, and putting them in place whole."""
 
 import os
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @contextmanager
 def private_files() -> Iterator[None]:
-    """Create files for their owner only, including those that DuckDB creates; what is public gets published."""
+    """Create files for their owner only, including those of DuckDB; what others may read is published."""
     mask = os.umask(0o077)
     try:
         yield
@@ -17,7 +17,7 @@ def private_files() -> Iterator[None]:
 
 
 def flush(path: Path) -> None:
-    """Have a file, or the names in a folder, on disk."""
+    """Force a file, or the names in a folder, to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -26,14 +26,14 @@ def flush(path: Path) -> None:
 
 
 def put_in_place(draft: Path, path: Path) -> None:
-    """Give a finished file its name, in place of a file that has it, and have both on disk."""
+    """Give a finished file its name, replacing any file of that name, and force both to disk."""
     flush(draft)
     draft.replace(path)
     flush(path.parent)
 
 
 def put_if_absent(draft: Path, path: Path) -> None:
-    """Give a finished file its name, unless another process was faster: then that file is the one to use."""
+    """Give a finished file its name, unless another process was faster: then that file is kept."""
     flush(draft)
     try:
         os.link(draft, path)

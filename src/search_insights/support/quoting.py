@@ -1,4 +1,4 @@
-"""Quoting for SQL: whatever a name or value holds, it stays a name or a value."""
+"""Quoting for SQL: whatever a name or value contains, it stays a name or a value."""
 
 
 def literal(text: str) -> str:
@@ -7,5 +7,5 @@ def literal(text: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """Quote a column's name."""
+    """Quote a name as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'

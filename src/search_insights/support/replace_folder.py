@@ -1,4 +1,4 @@
-"""Putting a folder in place whole or not at all."""
+"""Replacing a folder as a whole or not at all."""
 
 import ctypes
 import glob
@@ -18,28 +18,28 @@ _RENAME_EXCHANGE = 2
 
 @contextmanager
 def replacing(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder to fill; at the end it takes the place of `folder`, which stays as it is until then."""
-    folder = folder.resolve()  # where a link points to, so that the link stays
+    """Yield an empty folder to fill; at the end it replaces `folder`, which is not touched until then."""
+    folder = folder.resolve()  # the target of a link, so that the link stays
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; give a folder")
     if not folder.parent.is_dir():
         raise InputError(f"{folder}: no folder {folder.parent}; make it first")
-    _undo_half_swap(folder)
+    _clean_up_half_swap(folder)
     with working_folder(folder.parent, f".{folder.name}.draft-") as draft:
         yield draft
-        draft.chmod(0o755)  # unlike a store, what is made here is meant to be read by others
+        draft.chmod(0o755)  # unlike a store, this is meant to be read by others
         _flush_all(draft)
         _swap_in(draft, folder)
 
 
 def _flush_all(folder: Path) -> None:
-    """Have the files on disk before the folder gets its name, so that a power cut leaves no empty ones."""
+    """Force the files to disk before the folder gets its name, so that a power cut leaves no empty files."""
     for path in [*folder.rglob("*"), folder]:
         flush(path)
 
 
 def _swap_in(draft: Path, folder: Path) -> None:
-    """Swap the two folders in one step where the system can; the old one is then in the draft's place."""
+    """Swap the two folders, in one step if the system can; the old one then has the draft's name."""
     if not folder.exists():
         draft.rename(folder)
     elif not _exchange(draft, folder):
@@ -54,8 +54,8 @@ def _swap_in(draft: Path, folder: Path) -> None:
     flush(folder.parent)
 
 
-def _undo_half_swap(folder: Path) -> None:
-    """Undo what a process left that was killed between the two renames; where names are exchanged there is none."""
+def _clean_up_half_swap(folder: Path) -> None:
+    """Clean up after a process that was killed between the two renames; a swap in one step leaves nothing."""
     for aside in folder.parent.glob(f".{glob.escape(folder.name)}.draft-????????.old"):
         if folder.exists():
             shutil.rmtree(aside, ignore_errors=True)
@@ -64,7 +64,7 @@ def _undo_half_swap(folder: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two names at once (Linux); say whether it worked."""
+    """Exchange two names in one step (Linux); return whether it worked."""
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except (OSError, AttributeError):

@@ -1,7 +1,7 @@
-"""A folder for work in progress, which is gone when the work ends, however it ends.
+"""A folder for work in progress that is removed when the work ends, however it ends.
 
-A process that is killed cannot clean up. So whoever works in such a folder holds a lock on it, and whoever makes the
-next one removes those that nobody holds any more.
+A killed process cannot clean up. So a process locks its working folder, and the next process removes the folders that
+are no longer locked.
 """
 
 import fcntl
@@ -16,7 +16,7 @@ from pathlib import Path
 
 @contextmanager
 def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
-    """Make a folder that only this user can enter (mode 0700), and remove it at the end."""
+    """Yield a new folder that only this user can enter (mode 0700), and remove it at the end."""
     remove_abandoned(parent, prefix)
     folder, lock = _make(parent, prefix)
     try:
@@ -29,9 +29,9 @@ def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
 def _make(parent: Path, prefix: str) -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-        with suppress(FileNotFoundError):  # taken for abandoned before it could be locked: make another
+        with suppress(FileNotFoundError):  # removed as abandoned before it was locked: make another
             lock = _open(folder)
-            with suppress(OSError):  # a file system without locks: then no folder is taken for abandoned either
+            with suppress(OSError):  # a file system without locks: then no folder is removed as abandoned
                 fcntl.flock(lock, fcntl.LOCK_EX)
             if folder.exists():
                 return folder, lock
@@ -39,8 +39,8 @@ def _make(parent: Path, prefix: str) -> tuple[Path, int]:
 
 
 def remove_abandoned(parent: Path, prefix: str) -> None:
-    """Remove what killed processes of this user left behind; what others work in, or own, stays."""
-    for folder in parent.glob(f"{glob.escape(prefix)}????????"):  # so mkdtemp names them
+    """Remove what killed processes of this user left; folders that are in use, or of other users, stay."""
+    for folder in parent.glob(f"{glob.escape(prefix)}????????"):  # as mkdtemp names them
         with suppress(OSError):
             lock = _open(folder)
             try:

@@ -1,7 +1,7 @@
 """From noisy counts to trends (Section 4): sums, normalized popularity, intervals, and which values are reliable.
 
-Everything here reads noisy counts and public facts only, so it costs no budget and can be done again at will.
-Arrays have the axes (week, region, trend); regions are the total first, then the reported ones in the store's order.
+Everything here reads only noisy counts and public facts, so it costs no budget and can be repeated at will. Arrays have
+the axes (week, region, trend); the total is the first region, then come the reported ones in the store's order.
 """
 
 from collections.abc import Sequence
@@ -33,12 +33,12 @@ class Trends:
 
     @cached_property
     def points(self) -> Floats:
-        """How many data points a region has in each week: 1 if any of its trends is reliable, else 0."""
+        """The data points of each region in each week: 1 if any of its trends is reliable, else 0."""
         points: Floats = np.asarray(self.ratios.kept.any(axis=2), dtype=np.float64)
         return points
 
     def total_of(self, trend: str) -> Floats:
-        """The weekly values of a trend for the total, empty (NaN) where unreliable."""
+        """Return the weekly values of a trend for the total; NaN where unreliable."""
         number = [t.id for t in self.spec.trends].index(trend)
         values = self.ratios.value[:, 0, number].copy()
         values[~self.ratios.kept[:, 0, number]] = np.nan
@@ -46,7 +46,7 @@ class Trends:
 
 
 def derive(store: Store, only: Sequence[date] | None = None) -> Trends:
-    """Derive the trends of all weeks in a store, or of some."""
+    """Derive the trends of all weeks in a store, or of some of them."""
     spec = store.coverage.spec
     cells = CellList(store.coverage)
     entries = [entry for entry in store.entries() if only is None or entry.week in only]
@@ -64,7 +64,7 @@ def derive(store: Store, only: Sequence[date] | None = None) -> Trends:
 
 
 def checked_counts(store: Store, entry: LedgerEntry) -> Counts:
-    """Read the noisy counts of a week, and refuse those that are not the ones that were committed."""
+    """Return the noisy counts of a week; refuse counts that are not those that were committed."""
     noisy = store.noisy_counts(Week(entry.week, store.coverage.spec.time_zone))
     if checksum(entry.week, noisy) != entry.checksum:
         raise StoreError(f"{store.path}: the counts of week {entry.week} do not match the ledger; restore a backup")
@@ -72,7 +72,7 @@ def checked_counts(store: Store, entry: LedgerEntry) -> Counts:
 
 
 def with_total(spec: Spec, regions: tuple[Region, ...], counts: Floats, variances: Floats) -> tuple[Floats, Floats]:
-    """Put the total first: the sum of the coarsest level's noisy counts, whose variances add up."""
+    """Return counts and variances with the total first: the sum of the coarsest level, whose variances add up."""
     parts = [i for i, region in enumerate(regions) if region.level == spec.total.sum_of]
     totals = counts[:, parts].sum(axis=1, keepdims=True)
     return (
@@ -82,7 +82,7 @@ def with_total(spec: Spec, regions: tuple[Region, ...], counts: Floats, variance
 
 
 def trend_counts(spec: Spec, of_categories: Floats) -> Floats:
-    """Add the categories of each trend: C3 is A1 + A2 + A3. Serves counts and variances alike."""
+    """Add up the categories of each trend (C3 is A1 + A2 + A3), for counts as well as for variances."""
     numbers = {c.id: i for i, c in enumerate(spec.categories)}
     sums = [of_categories[..., [numbers[c] for c in trend.sum_of]].sum(axis=-1) for trend in spec.trends]
     return np.stack(sums, axis=-1)

@@ -1,4 +1,4 @@
-"""A release: the trends of a store, with the sparse regions removed and the values scaled, ready to be written."""
+"""A release: the trends of a store, with sparse regions removed and values scaled, ready to be written."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -12,12 +12,12 @@ from search_insights.spec.coverage import Coverage
 from search_insights.store.journal import remember
 from search_insights.store.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord
 from search_insights.store.store import open_store
-from search_insights.support.arrays import Floats
+from search_insights.support.arrays import Bools, Floats
 from search_insights.trends.derive import Trends, derive
 from search_insights.trends.scaling import scaling_factor
 from search_insights.trends.sparsity import sparse_regions
 
-# What becomes of a value: it is published, or the reason why it is not.
+# The outcome of a value: it is published, or the reason why not.
 OUTCOMES = ("published", "sparse region", "not positive", "too uncertain")
 
 Record = ScalingRecord | SparsityRecord | CorrectionRecord
@@ -27,7 +27,7 @@ Record = ScalingRecord | SparsityRecord | CorrectionRecord
 class Release:
     """Everything that the dataset is made from. Arrays have the axes (week, region, trend).
 
-    `decisions` are what this release is the first to fix; `record_decisions` puts them into the store.
+    `decisions` are what this release is the first to fix; `record_decisions` writes them to the store.
     """
 
     coverage: Coverage
@@ -36,30 +36,30 @@ class Release:
     scaling: ScalingRecord
     sparsity: SparsityRecord | None
     corrections: tuple[CorrectionRecord, ...]
-    decisions: tuple[Record, ...] = ()
+    decisions: tuple[Record, ...]
 
     @property
     def created(self) -> str:
-        """The day on which the newest of its weeks was committed, the same however often the release is made.
+        """The day on which the newest of its weeks was committed, so the same however often the release is made.
 
-        The day only: a run that begins at a known time and says when it ended would tell how large the log is.
+        The day only: a run that begins at a known time and says when it ended would reveal how large the log is.
         """
         return f"{max(entry.committed_at for entry in self.entries)[:10]}T00:00:00Z"
 
     @cached_property
-    def removed(self) -> npt.NDArray[np.bool_]:
+    def removed(self) -> Bools:
         """Which regions are removed for sparsity."""
-        gone = set(self.sparsity.removed) if self.sparsity else set()
-        return np.array([region.place_id in gone for region in self.trends.regions])
+        removed = set(self.sparsity.removed) if self.sparsity else set()
+        return np.array([region.place_id in removed for region in self.trends.regions])
 
     @cached_property
-    def published(self) -> npt.NDArray[np.bool_]:
+    def published(self) -> Bools:
         """Which values are published."""
         return self.trends.ratios.kept & ~self.removed[None, :, None]
 
     @cached_property
     def values(self) -> tuple[Floats, Floats, Floats]:
-        """The scaled values with the low and high ends of their intervals; NaN where not published."""
+        """The scaled values and the low and high ends of their intervals; NaN where not published."""
         ratios = self.trends.ratios
         scaled = (
             np.where(self.published, self.scaling.factor * part, np.nan)
@@ -80,10 +80,10 @@ class Release:
 def make_release(store_path: Path) -> Release:
     """Derive a release from a store, which is only read: a release that is refused fixes nothing.
 
-    The store's weeks are written down in its journal first.
+    The store's weeks are recorded in its journal first.
     """
     with open_store(store_path) as store:
-        remember(store_path, store.entries())  # before anyone can see them: from here on they are not noised again
+        remember(store_path, store.entries())  # before anyone can see them: from now on they are never noised again
         trends = derive(store)
         scaling, sparsity = store.scaling() or _scaling(trends), store.sparsity() or _sparsity(trends)
         known = (store.scaling(), store.sparsity())
@@ -103,13 +103,13 @@ def _sparsity(trends: Trends) -> SparsityRecord | None:
 
 
 def corrected(release: Release, changed_values: int, reason: str) -> Release:
-    """Add the record of a correction to a release that changes published values."""
+    """Return the release with the record of a correction of published values."""
     record = CorrectionRecord(_now(), changed_values, reason)
     return replace(release, corrections=(*release.corrections, record), decisions=(*release.decisions, record))
 
 
 def record_decisions(store_path: Path, release: Release) -> None:
-    """Fix in the store what is to be the same in all later releases, just before this one is put in place.
+    """Write to the store what must be the same in all later releases, just before this one is put in place.
 
     If the program is stopped in between, the next release is still bound by it, and so agrees with whatever may have
     been published. If another release was faster, the store refuses, and this one is not put in place.

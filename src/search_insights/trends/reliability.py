@@ -1,10 +1,10 @@
-"""Removing unreliable values (Section 4.2): here a value is judged, from noisy counts and public sigmas alone.
+"""Removing unreliable values (Section 4.2): each is assessed from noisy counts and public sigmas alone.
 
 X and Y are a noisy count and its normalizing count, with independent Gaussian noise of known sigma around the true x*
-and y*. Fieller's interval for x*/y* holds every ratio r that the data do not contradict: those for which X - rY, which
-is Gaussian around 0 with variance sigma_x^2 + r^2 sigma_y^2 if r is the truth, lies within z standard deviations of 0.
-So it covers the truth with the stated probability, whatever x* and y* are. Where Y is not clearly positive it
-is unbounded, and the value is dropped.
+and y*. Fieller's interval for x*/y* contains every ratio r that the data do not contradict. If r is the truth, X - rY
+is Gaussian around 0 with variance sigma_x^2 + r^2 sigma_y^2; r is in the interval if X - rY lies within z standard
+deviations of 0. So the interval covers the truth with the stated probability, whatever x* and y* are. If Y is not
+clearly positive, the interval is unbounded, and the value is dropped.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ import numpy as np
 from search_insights.spec.spec import Reliability
 from search_insights.support.arrays import Bools, Floats
 
-# Where and with which weight a noisy Y is looked at, in units of its sigma: exact for smooth functions of it.
+# The nodes, in units of its sigma, and weights for averaging over a noisy Y (Gauss-Hermite quadrature).
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 
-# How much whole-number noise adds to the reach of an interval, in counts.
+# How much an interval is widened because the noise is whole numbers, in counts.
 _STEP = 0.2
 
 
@@ -33,7 +33,7 @@ class Ratios:
 
 
 def assess(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliability) -> Ratios:
-    """Divide noisy counts by noisy counts, and judge each ratio by its interval."""
+    """Divide noisy counts by noisy counts, and assess each ratio by its interval."""
     low, high = fieller(x, y, sigma_x, sigma_y, rule.confidence)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         value = x / y
@@ -47,11 +47,11 @@ def assess(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliabi
 
 
 def fieller(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Give the ends of Fieller's interval for x*/y*; infinite where Y is not clearly positive.
+    """Return the ends of Fieller's interval for x*/y*; infinite where Y is not clearly positive.
 
-    The ends solve (X - rY)^2 = z^2 (sigma_x^2 + r^2 sigma_y^2) for r. That is exact for continuous noise; this noise is
-    whole numbers, so the interval is widened by a fifth of a count, and where r is near 0, where only whole steps of X
-    matter, up to the last step that the confidence needs.
+    The ends solve (X - rY)^2 = z^2 (sigma_x^2 + r^2 sigma_y^2) for r. That is exact for continuous noise. This noise is
+    whole numbers, so the interval is widened by a fifth of a count. Near r = 0 only whole steps of X matter, and there
+    it is widened up to the last step that the confidence needs.
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -68,11 +68,11 @@ def fieller(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, confidence: 
 
 
 def chance_of_keeping(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliability) -> Floats:
-    """Say how likely a value whose exact counts are x and y is to be kept by `assess`.
+    """Return the probability that `assess` keeps a value whose exact counts are x and y.
 
     The interval reaches farther up than down. With a = (z sigma_x / X)^2 and g = (z sigma_y / Y)^2 its upper end is
-    X/Y (1 + sqrt(g + a (1 - g))) / (1 - g); that is within the limit where X is above some number, so for each Y the
-    chance is a normal tail.
+    X/Y (1 + sqrt(g + a (1 - g))) / (1 - g). That is within the limit if X is above some number, so for each Y the
+    probability is a normal tail.
     """
     from scipy import special
 

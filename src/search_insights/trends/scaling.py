@@ -8,12 +8,12 @@ from search_insights.errors import StoreError
 from search_insights.store.store import Store
 from search_insights.trends.derive import Trends, derive
 
-# The same sums in another order, or in another version of NumPy, differ by less.
+# Sums in another order, or by another version of NumPy, differ by less than this.
 _ROUNDING = 1e-9
 
 
 def scaling_factor(trends: Trends) -> float:
-    """Find the factor that sets the highest weekly value of the spec's trend, for the total, to its maximum."""
+    """Return the factor that sets the highest weekly value of the spec's trend, for the total, to its maximum."""
     rule = trends.spec.scaling
     values = trends.total_of(rule.trend)
     if np.isnan(values).all():

@@ -1,8 +1,8 @@
-"""The engine for more than one machine: Apache Spark, a day at a time, with the bounding of bounding.sql.
+"""The engine for more than one machine: Apache Spark, one day at a time, with the bounding of bounding.sql.
 
-Only sums leave it. A task that is tried again, or that runs twice because it was slow, cannot change a choice, because
-a draw is a function of the event; nor count twice, because Spark takes each task's result once. For the latter, nothing
-here is counted on the side (accumulators, observed metrics), where tries add up.
+Only sums leave it. A task that is retried, or that runs twice because it was slow, cannot change a choice, because a
+draw is a function of the event. Nor can it count twice, because Spark takes each task's result once; so nothing here is
+counted on the side (accumulators, observed metrics), where retries would add up.
 """
 
 import warnings
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from pyarrow import RecordBatch
     from pyspark.sql import DataFrame, SparkSession
 
-# Summed by cell on the cluster, open levels apart from classed ones, so that what comes to the driver is no more than
-# regions times categories, however large the log is.
+# Summed by cell on the cluster, open and classed levels separately, so that the driver receives at most regions times
+# categories, however large the log is.
 _CELL_SUMS = f"""
     SELECT category, coalesce(open_region, -1) AS open_region, coalesce(classed_region, -1) AS classed_region,
            sum(user_days) AS user_days
     FROM ({sums_query()}) GROUP BY GROUPING SETS ((category, open_region), (category, classed_region))"""
 
-_HOW_MANY = f"SELECT count(*), count(*) FILTER (WHERE category = {UNKNOWN_CATEGORY}) FROM events"
+_EVENT_COUNTS = f"SELECT count(*), count(*) FILTER (WHERE category = {UNKNOWN_CATEGORY}) FROM events"
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def open_spark_engine(
     cluster: Cluster | None = None,
     model: str | Path = PACKAGED_MODEL,
 ) -> Iterator["SparkEngine"]:
-    """Start Spark or join it, and open a log for counting."""
+    """Start Spark or connect to it, and open a log for counting."""
     with open_session(cluster or Cluster()) as session:
         yield spark_engine(session, source, spec, names, model)
 
@@ -55,7 +55,7 @@ def spark_engine(
 ) -> "SparkEngine":
     """Open a log for counting in a session, which gets the views `log` and `names`.
 
-    If the log has queries in place of categories, the model names them, where the log is.
+    If the log has queries instead of categories, the model classifies them on the cluster.
     """
     log = open_spark_log(session, source, spec.time_zone)
     with explained(source, "Spark does not take the names of regions"):
@@ -64,7 +64,7 @@ def spark_engine(
 
 
 def register_names(session: "SparkSession", names: RegionNames) -> None:
-    """Make the table that turns a region's name in the log into the fixed bits of its draws."""
+    """Create the view `names`: for each name that the log may use, the fixed bits of its draws."""
     import pyarrow
 
     table = pyarrow.table({"name": list(names.names), "region_bits": names.region_bits})
@@ -77,7 +77,7 @@ def _random(key: int, mask: int) -> str:
 
 @dataclass(frozen=True)
 class SparkEngine:
-    """A log, open as the view `log` of a session."""
+    """A log that is open as the view `log` of a session."""
 
     session: "SparkSession"
     log: SparkLog
@@ -88,17 +88,17 @@ class SparkEngine:
 
     @property
     def classifier(self) -> str:
-        """The fingerprint of the model that names queries; empty if the log has categories."""
+        """The fingerprint of the model that classifies queries; empty if the log has categories."""
         return self.model.fingerprint if self.model else ""
 
     @property
     def naive_zone(self) -> str:
-        """The zone that times without one are read in; empty if they carry their own."""
+        """The zone for times without a zone; empty if the times have their own."""
         return self.log.times.naive_zone
 
     @property
     def category_column(self) -> str:
-        """The name of the log's column of categories."""
+        """The name of the log's category column."""
         return self.log.source.column("category")
 
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
@@ -107,14 +107,14 @@ class SparkEngine:
             of_day = self.log.between(begin, end)
             if self.model:
                 texts = self.session.sql(f"SELECT DISTINCT query FROM log WHERE {of_day} AND query IS NOT NULL")
-                _named(texts, self.model).createOrReplaceTempView("topics")
+                _classified(texts, self.model).createOrReplaceTempView("topics")
             events = self.session.sql(events_query(self.spec, day, of_day, _random, queries=self.model is not None))
-            with _kept(events):
+            with _persisted(events):
                 events.createOrReplaceTempView("events")
                 for statement in bounding_statements():
                     self.session.sql(statement)
                 sums = _columns(self.session.sql(_CELL_SUMS))
-                ((used, unknown),) = self._ask(_HOW_MANY)
+                ((used, unknown),) = self._ask(_EVENT_COUNTS)
         return Contributions(
             events=used,
             unknown_category=unknown,
@@ -124,11 +124,13 @@ class SparkEngine:
             user_days=sums["user_days"],
         )
 
-    def unused_rows(self, begin: datetime, end: datetime, asked: tuple[datetime, datetime], used: int) -> UnusedRows:
-        """Ask Spark what was not used."""
+    def unused_rows(
+        self, begin: datetime, end: datetime, requested: tuple[datetime, datetime], used: int
+    ) -> UnusedRows:
+        """Count the rows that were not used, by reason."""
         require_unchanged(self.session, self.log)
         has_files = bool(self.log.files)
-        return find_unused_rows(self._ask, self.log.between(begin, end), self.log.between(*asked), used, has_files)
+        return find_unused_rows(self._ask, self.log.between(begin, end), self.log.between(*requested), used, has_files)
 
     def _ask(self, sql: str) -> list[tuple[Any, ...]]:
         with self._explained():
@@ -136,7 +138,7 @@ class SparkEngine:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Keep Spark's errors here, because they quote values of the log; say what is wrong in other words."""
+        """Replace Spark's errors, which quote values of the log, with errors that do not."""
         trouble = (
             "Spark could not finish a day's work; give it more memory with `settings`, or look into the cluster's log"
         )
@@ -145,11 +147,11 @@ class SparkEngine:
 
 
 @contextmanager
-def _kept(frame: "DataFrame") -> Iterator[None]:
-    """Keep what a query gives on the cluster while it is used, because X4 compares draws from several uses of it.
+def _persisted(frame: "DataFrame") -> Iterator[None]:
+    """Keep the result of a query on the cluster while it is used, because X4 compares draws from several uses of it.
 
-    Read anew for each, a log that is being written could show a user in two size classes. What does not fit into the
-    workers' memory goes to their disks.
+    If it were read again for each, a log that is being written could show a user in two size classes. What does not fit
+    into the workers' memory goes to their disks.
     """
     frame.persist()
     try:
@@ -158,16 +160,16 @@ def _kept(frame: "DataFrame") -> Iterator[None]:
         frame.unpersist()
 
 
-def _named(texts: "DataFrame", model: Classifier) -> "DataFrame":
+def _classified(texts: "DataFrame", model: Classifier) -> "DataFrame":
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # about pandas, which Spark looks for and this does not use
-        return texts.mapInArrow(_namer(model), "query STRING, category SMALLINT")
+        warnings.simplefilter("ignore", FutureWarning)  # about pandas, which is not used here
+        return texts.mapInArrow(_batch_classifier(model), "query STRING, category SMALLINT")
 
 
-def _namer(model: Classifier) -> "Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]":
-    """Make what names texts on the cluster: those that have a topic, with its number. It sees nothing but texts."""
+def _batch_classifier(model: Classifier) -> "Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]":
+    """Return what runs on the cluster: it yields the texts that have a topic, with its number. It sees only texts."""
 
-    def name(batches: "Iterator[RecordBatch]") -> "Iterator[RecordBatch]":
+    def classify(batches: "Iterator[RecordBatch]") -> "Iterator[RecordBatch]":
         import numpy as np
         import pyarrow
 
@@ -177,7 +179,7 @@ def _namer(model: Classifier) -> "Callable[[Iterator[RecordBatch]], Iterator[Rec
             kept = texts.take(pyarrow.array(with_topic))
             yield pyarrow.record_batch([kept, pyarrow.array(numbers.astype(np.int16))], ["query", "category"])
 
-    return name
+    return classify
 
 
 def _columns(frame: "DataFrame") -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A search log that Spark reads: Parquet files wherever Spark finds them, or a table of its catalog. All private.
 
-It is checked as `log.py` checks one, and refused in the same words.
+It is checked in the same way as in `private/log.py`, and refused with the same messages.
 """
 
 import re
@@ -14,28 +14,27 @@ from urllib.parse import unquote
 
 from search_insights.errors import LogError
 from search_insights.private.log import (
-    REQUIRED,
-    TOPIC_COLUMNS,
+    ROLES,
     LogSource,
     check_types,
     described,
-    require_alike,
     require_columns,
+    require_same_columns,
     topic_columns,
     topic_role,
 )
 from search_insights.private.log_files import file_appeared, file_changed, file_disappeared, require_parquet
-from search_insights.private.spark.session import condition_of, spark_errors
+from search_insights.private.spark.errors import condition_of, spark_errors
 from search_insights.private.times import TimeReading, require_zone, unknown_zone
 from search_insights.support.quoting import identifier
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-TABLE = "table:"  # what a table's name is written with, to tell it from a path
+TABLE = "table:"  # the prefix that tells a table's name from a path
 
-_USERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", *(f"DECIMAL({p},0)" for p in range(1, 39)), "STRING", "BINARY")
-_ALLOWED = {"user_id": _USERS, "timestamp": ("TIMESTAMP", "TIMESTAMP_NTZ", "STRING"), "region": ("STRING",)}
+_USER_TYPES = ("TINYINT", "SMALLINT", "INT", "BIGINT", *(f"DECIMAL({p},0)" for p in range(1, 39)), "STRING", "BINARY")
+_ALLOWED = {"user_id": _USER_TYPES, "timestamp": ("TIMESTAMP", "TIMESTAMP_NTZ", "STRING"), "region": ("STRING",)}
 _EXPLANATIONS = {
     "PATH_NOT_FOUND": "no such file; give Parquet files, folders of them, or globs, as Spark reads them",
     "UNABLE_TO_INFER_SCHEMA": "a folder without log files; give Parquet files, folders of them, or globs",
@@ -49,9 +48,9 @@ _EXPLANATIONS = {
 _FILE_ERROR = re.compile(
     r"\[FAILED_READ_FILE\.(?P<kind>[A-Z_]+)\] Encountered error while reading file (?P<file>.+?)\.\s"
 )
-_KEY_VALUE = re.compile("/[^/=]+=[^/]*/")  # a folder whose name is a column's value
+_KEY_VALUE = re.compile("/[^/=]+=[^/]*/")  # a folder whose name gives a column's value, such as day=01
 
-States = Mapping[str, tuple[int, int]]  # a file's length, and when it was written in milliseconds
+States = Mapping[str, tuple[int, int]]  # of each file: its length, and when it was written, in milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class SparkLog:
     queries: bool
 
     def between(self, begin: datetime, end: datetime) -> str:
-        """Write the condition that an event lies between two instants, the first included, the second not."""
+        """Return the condition that an event lies between two instants, the first included, the second not."""
         return self.times.between(begin, end, "TIMESTAMP_NTZ", "TIMESTAMP_LTZ")
 
 
@@ -82,27 +81,31 @@ def open_spark_log(session: "SparkSession", source: LogSource, release_zone: str
         types = _types(frame)
         require_columns(source, types)
         topic = topic_role(source, types)
-        require_alike(source, topic, _types_of_each(session, source, files))
+        require_same_columns(source, topic, _types_by_file(session, source, files))
         check_types(source, types, _ALLOWED)
-        kind = types[source.column("timestamp")]
-        time = identifier(source.column("timestamp"))
-        columns = [
-            f"{identifier(source.column('user_id'))} AS user_id",
-            f"{f'TRY_CAST({time} AS TIMESTAMP_LTZ)' if kind == 'STRING' else time} AS timestamp",
-            f"{identifier(source.column('region'))} AS region",
-            *topic_columns(source, topic, "STRING"),
-        ]
-        frame.selectExpr(*columns).createOrReplaceTempView("log")
-        if files:  # apart, because Spark is slow to tell the file of every row
-            frame.selectExpr(*columns, "_metadata.file_path AS file").createOrReplaceTempView("log_files")
-    times = TimeReading(zone, naive=kind == "TIMESTAMP_NTZ", aware=kind == "TIMESTAMP")
+        time_type = types[source.column("timestamp")]
+        _create_views(frame, source, topic, time_type, has_files=bool(files))
+    times = TimeReading(zone, naive=time_type == "TIMESTAMP_NTZ", aware=time_type == "TIMESTAMP")
     return SparkLog(source, files, states, times, queries=topic == "query")
 
 
-def require_unchanged(session: "SparkSession", log: SparkLog) -> None:
-    """Refuse a log whose files are not those that were opened, as `log.py` does.
+def _create_views(frame: "DataFrame", source: LogSource, topic: str, time_type: str, has_files: bool) -> None:
+    time = identifier(source.column("timestamp"))
+    columns = [
+        f"{identifier(source.column('user_id'))} AS user_id",
+        f"{f'TRY_CAST({time} AS TIMESTAMP_LTZ)' if time_type == 'STRING' else time} AS timestamp",
+        f"{identifier(source.column('region'))} AS region",
+        *topic_columns(source, topic, "STRING"),
+    ]
+    frame.selectExpr(*columns).createOrReplaceTempView("log")
+    if has_files:  # a view of its own, because Spark is slow to give the file of every row
+        frame.selectExpr(*columns, "_metadata.file_path AS file").createOrReplaceTempView("log_files")
 
-    Of a table nothing of the kind is known: it should be a snapshot, or a view that gives the same rows again.
+
+def require_unchanged(session: "SparkSession", log: SparkLog) -> None:
+    """Refuse a log whose files changed since it was opened.
+
+    For a table this is not known: it should be a snapshot, or a view that gives the same rows again.
     """
     with explained(log.source, "Spark cannot list its files again"):
         try:
@@ -122,7 +125,7 @@ def require_unchanged(session: "SparkSession", log: SparkLog) -> None:
 
 @contextmanager
 def explained(source: LogSource, otherwise: str, files: Collection[str] = ()) -> Iterator[None]:
-    """Keep Spark's errors here, because they quote values of the log; say in other words what is wrong."""
+    """Replace Spark's errors, which quote values of the log, with errors that do not."""
     try:
         yield
     except spark_errors() as error:
@@ -130,9 +133,9 @@ def explained(source: LogSource, otherwise: str, files: Collection[str] = ()) ->
 
 
 def _explain(what: str, error: Exception, otherwise: str, files: Collection[str] = ()) -> LogError:
-    """Tell an error by its kind. Only a file's own error blames it, and only a name that is known is repeated."""
+    """Return the error for one of Spark's. It names a file only if the error is about it and its name is known."""
     if of_file := _FILE_ERROR.search(str(error)):
-        file = _plain(unquote(of_file["file"]))
+        file = _without_file_scheme(unquote(of_file["file"]))
         file = file if file in files else what
         return file_disappeared(file) if of_file["kind"] == "FILE_NOT_EXIST" else _broken(file)
     if "No module named 'search_insights'" in str(error):
@@ -145,7 +148,7 @@ def _explain(what: str, error: Exception, otherwise: str, files: Collection[str]
 
 
 def _table(source: LogSource) -> str | None:
-    """Name the table, if the log is one."""
+    """Return the name of the table, if the log is one."""
     tables = [pattern for pattern in source.patterns if pattern.startswith(TABLE)]
     if tables and len(source.patterns) > 1:
         raise LogError(f"{tables[0]}: a log is one table, or Parquet files; give one of them")
@@ -153,34 +156,34 @@ def _table(source: LogSource) -> str | None:
 
 
 def _states(session: "SparkSession", source: LogSource) -> dict[str, tuple[int, int]]:
-    """List the files, also those in folders below, with what tells them from what they may become. None is opened."""
+    """Return the files, also those in subfolders, with what changes when they do. None is opened."""
     if _table(source) is not None:
         return {}
     for pattern in source.patterns:
         require_parquet(pattern)
     listing = session.read.format("binaryFile").option("recursiveFileLookup", True).load(list(source.patterns))
     listed = listing.selectExpr("path", "length", "unix_millis(modificationTime)").collect()
-    states = {_plain(path): (length, written) for path, length, written in listed}
-    for file in sorted(_plain(unquote(file)) for file in listing.inputFiles()):
-        if file not in states:  # Spark passes over files without a byte
+    states = {_without_file_scheme(path): (length, written) for path, length, written in listed}
+    for file in sorted(_without_file_scheme(unquote(file)) for file in listing.inputFiles()):
+        if file not in states:  # Spark skips empty files
             raise _broken(file)
     return states
 
 
 def _read(session: "SparkSession", source: LogSource, states: States) -> tuple["DataFrame", tuple[str, ...]]:
-    """Open the table or the files; give these, too.
+    """Open the table or the files; return the files, too.
 
-    Spark looks into folders below those that it is given either for columns in their names, or for all their files.
+    Spark uses subfolders either for the columns in their names, or for all the files in them.
     """
     table = _table(source)
     if table is not None:
         return session.table(table), ()
     key_value = any(_KEY_VALUE.search(file) for file in states)
     frame = session.read.option("recursiveFileLookup", not key_value).parquet(*dict.fromkeys(source.patterns))
-    files = tuple(sorted({_plain(unquote(file)) for file in frame.inputFiles()}))
-    if passed_over := states.keys() - set(files):
+    files = tuple(sorted({_without_file_scheme(unquote(file)) for file in frame.inputFiles()}))
+    if skipped := states.keys() - set(files):
         raise LogError(
-            f"{min(passed_over)}: lies in a folder that Spark does not read, because others are named key=value; give "
+            f"{min(skipped)}: lies in a folder that Spark does not read, because others are named key=value; give "
             "that folder, too, or leave it out"
         )
     return frame, files
@@ -190,39 +193,39 @@ def _types(frame: "DataFrame") -> dict[str, str]:
     return {column.name: column.dataType.simpleString().upper() for column in frame.schema.fields}
 
 
-def _types_of_each(
+def _types_by_file(
     session: "SparkSession", source: LogSource, files: tuple[str, ...]
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Look into every file, if there are several; what its folders' names say are columns, too."""
-    roles = [source.column(role) for role in (*REQUIRED, *TOPIC_COLUMNS)]
+    """Yield the column types of every file, if there are several; the names of its folders may give columns, too."""
+    log_columns = [source.column(role) for role in ROLES]
 
-    def look(file: str) -> tuple[str, dict[str, str]]:
+    def types_of(file: str) -> tuple[str, dict[str, str]]:
         try:
             types = _types(session.read.parquet(_escaped(file)))
         except spark_errors() as error:
             raise _explain(file, error, "Spark cannot read it") from None
-        return file, {column: "STRING" for column in roles if f"/{column}=" in file} | types
+        return file, {column: "STRING" for column in log_columns if f"/{column}=" in file} | types
 
-    with ThreadPoolExecutor(16) as pool:  # the time goes into waiting for storage
-        yield from pool.map(look, files if len(files) > 1 else ())
+    with ThreadPoolExecutor(16) as pool:  # most of the time is spent waiting for storage
+        yield from pool.map(types_of, files if len(files) > 1 else ())
 
 
 def _broken(file: str) -> LogError:
     return LogError(f"{file}: cannot be read as parquet; is the file whole?")
 
 
-def _plain(file: str) -> str:
-    """Write a file's address as its owner does."""
+def _without_file_scheme(file: str) -> str:
+    """Return a file's address as its owner writes it: /path, not file:///path."""
     return re.sub("^file:/+", "/", file)
 
 
 def _escaped(file: str) -> str:
-    """Write a file's address so that Spark takes it for a name and not for a pattern."""
+    """Return a file's address so that Spark takes it for a name, not for a pattern."""
     return re.sub(r"([\\*?\[\]{}])", r"\\\1", file)
 
 
 def _set_zone(session: "SparkSession", zone: str) -> None:
-    """Set the zone of times that are text and carry none."""
+    """Set the zone for times that are text without a zone."""
     require_zone(zone)
     try:
         session.conf.set("spark.sql.session.timeZone", zone)

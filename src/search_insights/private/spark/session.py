@@ -1,8 +1,8 @@
-"""Starting Spark as this program uses it, or joining one that runs: quiet, private, and the same everywhere.
+"""Starting Spark as this program uses it, or connecting to a server: quiet, private, and the same everywhere.
 
-Spark's own log, errors and pages quote values of the search log. So its log is off, its errors are told in other words
-(`spark_errors`), its pages are not served, and what it writes on this machine goes to a folder that only this user can
-enter and that is removed at the end. What a cluster's machines write while they work is theirs to protect.
+Spark's own log, errors and web pages quote values of the search log. So its log is off, its errors are replaced
+(errors.py), its pages are not served, and what it writes on this machine goes to a folder that only this user can enter
+and that is removed at the end. What the machines of a cluster write while they work is for the cluster to protect.
 """
 
 import logging
@@ -21,17 +21,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from search_insights.errors import InputError
+from search_insights.private.spark.errors import condition_of, spark_errors
 from search_insights.support.working_folder import working_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _INSTALL = "pip install 'search-insights[spark]'"
-_OLDEST_SPARK = 4  # SQL before it has no >>
-_OLDEST_JAVA = 17  # that Spark 4 runs on
+_OLDEST_SPARK = 4  # before, SQL had no >>
+_OLDEST_JAVA = 17  # what Spark 4 needs
 
-# Whatever a cluster's own defaults are: names, quotes and times mean what they do in DuckDB, no file is passed over in
-# silence, and a folder's name such as day=01 is text.
+# Whatever the defaults of a cluster are: names, quotes and times mean what they do in DuckDB, no file is skipped
+# silently, and the value in a folder's name such as day=01 is text.
 SESSION_SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.ansi.doubleQuotedIdentifiers": "true",
@@ -59,11 +60,11 @@ class Cluster:
 
 @contextmanager
 def open_session(cluster: Cluster) -> Iterator["SparkSession"]:
-    """Start Spark or join it; at the end, leave it, and remove what it left here."""
+    """Start Spark or connect to it; at the end, stop or disconnect, and remove what it left here."""
     _require_pyspark()
     _silence_pyspark()
     if cluster.remote is not None:
-        with _restoring_connect_mode(), _joined(cluster, cluster.remote) as session:
+        with _restoring_connect_mode(), _connected(cluster, cluster.remote) as session:
             yield _configured(session)
         return
     require_java()
@@ -75,7 +76,7 @@ def open_session(cluster: Cluster) -> Iterator["SparkSession"]:
 
 
 def private_session(session: "SparkSession") -> "SparkSession":
-    """Give a session with settings and views of its own, so that those of the given one stay as they are."""
+    """Return a session with its own settings and views, so that those of the given session stay as they are."""
     return _configured(session.newSession())
 
 
@@ -90,7 +91,7 @@ def _configured(session: "SparkSession") -> "SparkSession":
         try:
             if session.conf.get(key) != value:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", UserWarning)  # that it is old
+                    warnings.simplefilter("ignore", UserWarning)  # that the setting is deprecated
                     session.conf.set(key, value)
         except spark_errors() as error:
             raise InputError(
@@ -98,38 +99,6 @@ def _configured(session: "SparkSession") -> "SparkSession":
                 "may misread a log; have its operators allow it, or use another Spark"
             ) from None
     return session
-
-
-def spark_errors() -> tuple[type[Exception], ...]:
-    """List what Spark may raise. The texts quote values of the log: none is ever passed on."""
-    from grpc import RpcError
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
-    return (PySparkException, Py4JError, RpcError)
-
-
-def condition_of(error: Exception) -> str:
-    """Name the kind of an error in Spark's own words, which hold no value."""
-    try:
-        conditions = [getattr(each, "getCondition", lambda: None)() for each in _with_causes(error)]
-    except spark_errors():  # Java has died of it
-        conditions = []
-    return next((str(condition) for condition in conditions if condition), type(error).__name__)
-
-
-def _with_causes(error: Exception) -> Iterator[Exception]:
-    """Give an error; one that PySpark has left in Java's form in PySpark's, with those that it comes from."""
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors.exceptions.captured import CapturedException
-
-    if not isinstance(error, Py4JJavaError):
-        yield error
-        return
-    java = error.java_exception
-    while java is not None:
-        yield CapturedException(origin=java)
-        java = java.getCause()
 
 
 def _require_pyspark() -> None:
@@ -142,7 +111,7 @@ def _require_pyspark() -> None:
 
 
 def require_java() -> None:
-    """Refuse to go on without a Java that can run Spark."""
+    """Refuse to continue without a Java that can run Spark."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     needs = f"Spark needs Java {_OLDEST_JAVA} or newer"
@@ -159,7 +128,7 @@ def require_java() -> None:
 
 
 def _silence_pyspark() -> None:
-    """Keep PySpark from writing the errors that it raises to standard error, too; and its words about pandas."""
+    """Keep PySpark from also printing the errors that it raises, and from warning about pandas."""
     from pyspark.logger import PySparkLogger
 
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")  # which is not used here
@@ -178,14 +147,14 @@ def _started(cluster: Cluster, folder: str) -> Iterator["SparkSession"]:
             "Spark runs in this process already: open its log with spark_engine(private_session(...), ...)"
         )
     conf = SparkConf().setMaster(cluster.master).setAll(list(settings_to_start(cluster, folder).items()))
-    nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
-        # One Java a process: it is started once, and ends with the process.
-        gateway = SparkContext._gateway or launch_gateway(conf, nowhere)  # type: ignore[no-untyped-call]
+        # One Java per process: it is started once, and ends with the process.
+        gateway = SparkContext._gateway or launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
         context = SparkContext(conf=conf, gateway=gateway)
         session = SparkSession(context)
         if _on_one_machine(cluster) and "PYSPARK_PYTHON" not in os.environ:
-            context.pythonExec = sys.executable  # not any python3: it has to have this program
+            context.pythonExec = sys.executable  # not any python3: this program has to be installed there
     except spark_errors() as error:
         raise InputError(
             f"`master` {cluster.master}: Spark does not start ({condition_of(error)}); expected a master such as "
@@ -198,7 +167,7 @@ def _started(cluster: Cluster, folder: str) -> Iterator["SparkSession"]:
 
 
 def settings_to_start(cluster: Cluster, folder: str) -> dict[str, str]:
-    """List what Spark is started with: the operator's settings go before these, but for what would print values."""
+    """Return the settings of a new Spark; the operator's win, except over those that keep values from being printed."""
     return {
         "spark.app.name": "search-insights",
         "spark.eventLog.enabled": "false",
@@ -216,10 +185,10 @@ def _on_one_machine(cluster: Cluster) -> bool:
 
 
 def _for_one_machine(folder: str) -> dict[str, str]:
-    """Choose what a cluster chooses for itself. Spark's 200 parts are too many here: a few for each core will do.
+    """Return settings that a cluster has of its own. Spark's 200 partitions are too many here: a few per core will do.
 
-    Others on the network, or with an account on this machine, could otherwise ask Spark for its blocks. What it writes
-    when it shuffles and spills is encrypted with a key that is only in memory, which costs next to nothing.
+    Without authentication, others on the network or with an account on this machine could ask Spark for its blocks.
+    What it writes when it shuffles and spills is encrypted, with a key that is only in memory, at next to no cost.
     """
     return {
         "spark.authenticate": "true",
@@ -234,7 +203,7 @@ def _for_one_machine(folder: str) -> dict[str, str]:
 
 @contextmanager
 def _restoring_connect_mode() -> Iterator[None]:
-    """Make PySpark forget that it has joined a server: otherwise it starts no Spark in this process any more."""
+    """Make PySpark forget that it was connected to a server; otherwise it cannot start Spark in this process."""
     mode = "SPARK_CONNECT_MODE_ENABLED"
     before = os.environ.get(mode)
     try:
@@ -246,12 +215,12 @@ def _restoring_connect_mode() -> Iterator[None]:
 
 
 @contextmanager
-def _joined(cluster: Cluster, remote: str) -> Iterator["SparkSession"]:
+def _connected(cluster: Cluster, remote: str) -> Iterator["SparkSession"]:
     from pyspark.sql import SparkSession
 
-    _require_answer(remote)
+    _require_listener(remote)
     try:
-        # Not getOrCreate: it could give a session that somebody else in this process has opened elsewhere.
+        # Not getOrCreate: it could return a session that other code in this process has opened elsewhere.
         session = SparkSession.builder.remote(remote).create()
         session.range(1).count()
     except spark_errors() as error:
@@ -260,13 +229,13 @@ def _joined(cluster: Cluster, remote: str) -> Iterator["SparkSession"]:
         ) from None
     try:
         session.clearProgressHandlers()
-        _set(session, cluster.settings)
+        _apply_settings(session, cluster.settings)
         yield session
     finally:
         session.stop()
 
 
-def _set(session: "SparkSession", settings: Mapping[str, str]) -> None:
+def _apply_settings(session: "SparkSession", settings: Mapping[str, str]) -> None:
     for key, value in settings.items():
         try:
             session.conf.set(key, value)
@@ -274,8 +243,8 @@ def _set(session: "SparkSession", settings: Mapping[str, str]) -> None:
             raise InputError(f"`settings` {key}: the server does not let it be set ({condition_of(error)})") from None
 
 
-def _require_answer(remote: str) -> None:
-    """Refuse an address where nobody listens: PySpark would try for ten minutes."""
+def _require_listener(remote: str) -> None:
+    """Refuse an address where nothing listens: PySpark would try for ten minutes."""
     scheme, host, port = _address(remote)
     shown = shown_address(remote)
     if scheme != "sc" or not host:
@@ -287,13 +256,13 @@ def _require_answer(remote: str) -> None:
 
 
 def shown_address(remote: str) -> str:
-    """Write a server's address without what may come before and after it: names of users, tokens."""
+    """Return a server's address without what may come before and after it: user names, tokens."""
     scheme, host, port = _address(remote)
     return f"{scheme}://{host}{port and ':' + port}" if host else "(not shown)"
 
 
 def _address(remote: str) -> tuple[str, str, str]:
-    """Take scheme, host and port of an address; nothing of one that has no such form."""
+    """Return scheme, host and port of an address; three empty texts if it has another form."""
     form = r"(\w+)://(?:[^@/;?#]*@)?([\w.-]+|\[[\da-fA-F:.]+\])(?::(\d+))?(?=[/;?#]|$)"
     found = re.match(form, remote)
     return (found[1], found[2], found[3] or "") if found else ("", "", "")
