@@ -2,7 +2,7 @@
 
     python -m evidence                      # all parts, about 45 minutes on 2 cores
     python -m evidence --only peers kills   # some parts, or groups: privacy, durability, benchmarks
-    python -m evidence --full               # the long sizes, about four hours; records growth and peers
+    python -m evidence --full               # the long sizes, about three hours; records growth and peers
 
 Each part runs in a process of its own and is ended at its time limit. A part that fails is reported as failed, the
 others go on, and the exit code is 1. Results go to evidence/results/report.json, evidence/report.md and the table of
@@ -95,9 +95,10 @@ def run_parts(parts: Sequence[Part], full: bool) -> int:
 
 def _arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of(__doc__)
+    parser.prog = "python -m evidence"
     names = [part.name for part in PARTS] + list(dict.fromkeys(part.group for part in PARTS))
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=names, help=f"of {', '.join(names)}")
-    parser.add_argument("--full", action="store_true", help="the long sizes, about four hours")
+    parser.add_argument("--full", action="store_true", help="the long sizes, about three hours")
     return parser.parse_args(given)
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from evidence.measuring import ROOT, Result, tell, write_json
+from evidence.measuring import ROOT, Result, print_result, write_json
 from search_insights.commands.console import note
 
 OUT = ROOT / "build" / "evidence"
@@ -33,7 +33,7 @@ def run_experiments(
         write_json(path, kept)
         page = [f"# {title}", *(_section(other, kept[other]) for other in experiments if other in kept)]
         path.with_suffix(".md").write_text("\n\n".join(page) + "\n", encoding="utf-8")
-    return tell(next(iter(found.values())) if len(found) == 1 else _together(found))
+    return print_result(next(iter(found.values())) if len(found) == 1 else _together(found))
 
 
 def _section(name: str, result: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What all parts of the evidence share: how a result is told, and small helpers for measuring."""
+"""What all parts of the evidence share: how a result is printed, and small helpers for measuring."""
 
 import argparse
 import json
@@ -35,7 +35,7 @@ class Result:
     broken: list[str] = field(default_factory=list)
 
 
-def tell(result: Result) -> int:
+def print_result(result: Result) -> int:
     """Print a result as JSON and return the exit code: 1 if anything is broken."""
     out_json(asdict(result))
     return int(bool(result.broken))

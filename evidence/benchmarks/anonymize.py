@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from evidence.inputs import MONDAY, ROW_GROUP, make_log
-from evidence.measuring import PROGRAM, Result, in_own_process, parser_of, tell, united_states
+from evidence.measuring import PROGRAM, Result, in_own_process, parser_of, print_result, united_states
 from evidence.watched import watch
 from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.log import LogSource
@@ -89,7 +89,7 @@ def main() -> int:
         f"at most {row['memory_gb']:.2f} GB"
         for row in numbers
     )
-    return tell(Result(showed, numbers))
+    return print_result(Result(showed, numbers))
 
 
 if __name__ == "__main__":

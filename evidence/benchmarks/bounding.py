@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evidence.measuring import Result, parser_of, tell, united_states
+from evidence.measuring import Result, parser_of, print_result, united_states
 from evidence.pages import markdown_table
 from search_insights.private.duckdb_engine import DuckDbEngine, open_duckdb_engine
 from search_insights.private.log import LogSource
@@ -162,7 +162,7 @@ def main() -> int:
     kept = np.mean([week[THIS_PROGRAM]["topics kept"] for week in weeks])
     most = np.mean([max(week[rule]["topics kept"] for rule in RULES if rule not in FREE) for week in weeks])
     showed = f"keeps {kept:.2%} of topic contributions; the most that any rule with X4 kept was {most:.2%}"
-    return tell(Result(showed, dict(zip(map(str, args.seeds), weeks, strict=True)), rules_table(weeks)))
+    return print_result(Result(showed, dict(zip(map(str, args.seeds), weeks, strict=True)), rules_table(weeks)))
 
 
 if __name__ == "__main__":

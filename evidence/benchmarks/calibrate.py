@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from evidence.inputs import simulate_with_truth
-from evidence.measuring import Result, parser_of, tell, united_states
+from evidence.measuring import Result, parser_of, print_result, united_states
 from evidence.pages import markdown_table
 from search_insights.anonymization import anonymize
 from search_insights.calibration.calibration import calibrate
@@ -87,7 +87,7 @@ def main() -> int:
     found = measure(args.weeks, args.events_per_week)
     values, more = found[OPTIMIZED]["published"], found[OPTIMIZED]["published"] / found[PAPER]["published"]
     showed = f"optimized sigmas publish {values:,} values, {more:.2f} times as many as the paper's table"
-    return tell(Result(showed, found, sigmas_table(found)))
+    return print_result(Result(showed, found, sigmas_table(found)))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evidence.measuring import Result, least_cpu, parser_of, tell, united_states
+from evidence.measuring import Result, least_cpu, parser_of, print_result, united_states
 from search_insights.classifier.features import normalise, texts_with_cue
 from search_insights.classifier.files import read_texts
 from search_insights.classifier.model import load_classifier
@@ -103,7 +103,7 @@ def main() -> int:
         f"have a cue), {every['ratio']:.0f} times the CPU of DuckDB's hash; bounding a week of queries takes "
         f"{week['queries_s'] / week['categories_s']:.1f} times as long as with categories"
     )
-    return tell(Result(showed, found))
+    return print_result(Result(showed, found))
 
 
 if __name__ == "__main__":

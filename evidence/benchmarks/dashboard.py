@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Page, ViewportSize
 from tests.support.browser import running_browser, served
 
 from evidence.inputs import make_store
-from evidence.measuring import Result, parser_of, tell
+from evidence.measuring import Result, parser_of, print_result
 from search_insights.dashboards.site import dashboard
 from search_insights.dataset.publication import publish
 
@@ -167,7 +167,7 @@ def main() -> int:
         f"{found['map_ms'] / 1e3:.2f} s, {found['map_ratio']:.1f} times as long as the smallest page that draws the "
         f"map; a change of the week takes {found['week_ms_median']:.0f} ms, at worst {found['week_ms_worst']:.0f} ms"
     )
-    return tell(Result(showed, found))
+    return print_result(Result(showed, found))
 
 
 if __name__ == "__main__":

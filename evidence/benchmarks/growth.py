@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from evidence.inputs import MONDAY, make_log
-from evidence.measuring import PROGRAM, RESULTS, Result, parser_of, read_record, tell, write_json
+from evidence.measuring import PROGRAM, RESULTS, Result, parser_of, print_result, read_record, write_json
 from evidence.performance_tables import growth_lines
 from evidence.watched import watch
 from search_insights.commands.console import note
@@ -164,7 +164,7 @@ def main() -> int:
         f"{entry['peak_gb']:.2f} GB at {entry['events'] / 1e6:g} million searches"
         for engine, entry in largest.items()
     )
-    return tell(Result(showed, found, growth_lines(found)))
+    return print_result(Result(showed, found, growth_lines(found)))
 
 
 if __name__ == "__main__":

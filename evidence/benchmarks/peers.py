@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from evidence.inputs import MONDAY
-from evidence.measuring import PROGRAM, RESULTS, ROOT, Result, parser_of, tell, united_states, write_json
+from evidence.measuring import PROGRAM, RESULTS, ROOT, Result, parser_of, print_result, united_states, write_json
 from evidence.peer_log import Share, make_logs
 from evidence.peer_rates import OURS, off_by
 from evidence.performance_tables import comparison, peers_lines
@@ -93,8 +93,8 @@ def measure_peer(who: str, python: Path, peer: str, options: Sequence[str], shar
     except SystemExit as failed:
         note(f"{who}: {failed}")
         return None
-    told = json.loads(used.output.splitlines()[-1])
-    return _run(who, share, used, load, told["cells"], told["state_totals"], told["state_sigmas"])
+    reported = json.loads(used.output.splitlines()[-1])
+    return _run(who, share, used, load, reported["cells"], reported["state_totals"], reported["state_sigmas"])
 
 
 def measure_program(share: Share) -> Run:
@@ -193,7 +193,7 @@ def main() -> int:
     found = record(runs, command)
     missing = [f"{who}: not measured" for who, *_ in PEERS if who not in {run.who for run in runs}]
     showed = comparison(found["runs"])[0] if len(missing) < len(PEERS) else "no other library could be measured"
-    return tell(Result(showed, found, peers_lines(found) if len(missing) < len(PEERS) else [], missing))
+    return print_result(Result(showed, found, peers_lines(found) if len(missing) < len(PEERS) else [], missing))
 
 
 if __name__ == "__main__":

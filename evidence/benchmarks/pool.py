@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evidence.measuring import Result, parser_of, tell
+from evidence.measuring import Result, parser_of, print_result
 from evidence.pages import markdown_table
 from search_insights.classifier.files import read_labels
 from search_insights.classifier.lexicon import load_lexicon
@@ -173,7 +173,7 @@ def main() -> int:
         f"{best['gain']:+.3f}; most with {best['labels']:,} labels on {best['test']} "
         f"({best['low']:+.3f} to {best['high']:+.3f})"
     )
-    return tell(Result(showed, rows, gains_table(rows)))
+    return print_result(Result(showed, rows, gains_table(rows)))
 
 
 if __name__ == "__main__":

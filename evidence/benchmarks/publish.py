@@ -17,7 +17,7 @@ from pathlib import Path
 import duckdb
 
 from evidence.inputs import make_store
-from evidence.measuring import Result, in_own_process, parser_of, tell
+from evidence.measuring import Result, in_own_process, parser_of, print_result
 
 
 def publish_once(store: Path, out: Path) -> dict[str, float]:
@@ -88,7 +88,9 @@ def main() -> int:
         f"{args.weeks} weeks, {found['rows']:,} rows: {found['publish']:.1f} s, of which deriving and writing both "
         f"tables takes {found['tables_ratio']:.1f} times as long as DuckDB writing the CSV; {found['memory_gb']:.2f} GB"
     )
-    return tell(Result(showed, found, broken=[] if found["same_bytes"] else ["two rounds published different bytes"]))
+    return print_result(
+        Result(showed, found, broken=[] if found["same_bytes"] else ["two rounds published different bytes"])
+    )
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from evidence.measuring import Result, least_cpu, parser_of, tell, united_states
+from evidence.measuring import Result, least_cpu, parser_of, print_result, united_states
 from search_insights.simulation.day import day_columns, events_on, make_world
 from search_insights.simulation.files import open_writer, write_day
 from search_insights.simulation.simulation import EVENTS_PER_USER, PEAK_SHARE, simulate
@@ -88,7 +88,7 @@ def main() -> int:
         f"{log['events'] / log['seconds'] / 1e6:.1f} million events a second, {log['cpu_ns_per_event']:.0f} ns of CPU "
         f"per event; a day takes {day['day_ratio']:.1f} times the CPU of DuckDB writing two columns of numbers"
     )
-    return tell(Result(showed, {"day": day, "log": log}))
+    return print_result(Result(showed, {"day": day, "log": log}))
 
 
 if __name__ == "__main__":
