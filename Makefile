@@ -2,14 +2,13 @@
 #   make demo    the whole way on a simulated log, on this machine
 #   make test    style, types and every test
 #   make model   train the packaged classifier again, from the packaged labels
-# More evidence than fits into every test run, with a report and plots in build/evidence:
-#   make evidence
+#   make evidence   every experiment and benchmark, about 45 minutes; writes evidence/report.md
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test evidence format lock model clean bench-peers
+.PHONY: help demo test evidence format lock model clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -24,10 +23,9 @@ test: $(VENV)/dev.stamp
 	$(BIN)/mypy
 	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
-# The long versions of what `make test` tries, with reports in build/evidence/.
+# What takes too long for every change; evidence/README.md lists the parts, and how to run some of them.
 evidence: $(VENV)/dev.stamp
-	$(BIN)/python -m evidence.privacy
-	$(BIN)/python -m evidence.durability
+	$(BIN)/python -m evidence
 
 format: $(VENV)/dev.stamp
 	$(BIN)/ruff check --fix .
@@ -48,10 +46,6 @@ model: $(VENV)/dev.stamp
 	$(BIN)/search-insights classify train --labels $(DATA)/vaccination_labels.csv --pool $(VENV)/pool.parquet \
 		--lexicon vaccination --out $(DATA)/vaccination.model
 	$(BIN)/search-insights classify evaluate --labels $(DATA)/vaccination_heldout.csv
-
-# Measures this program beside its peers, each of which it installs into an environment of its own under build/.
-bench-peers: $(VENV)/dev.stamp
-	$(BIN)/python -m evidence.benchmarks.bench_peers
 
 clean:
 	rm -rf $(VENV)

@@ -1,1 +1,1 @@
-"""What measures or proves more than every test run can afford; README.md says what, and how long each part takes."""
+"""Experiments and benchmarks that take too long for every test run; see README.md."""

@@ -1,29 +1,26 @@
 """Plan the counting of a national log from the recorded measurements: cores, memory, shuffle, money.
 
-python -m evidence.cluster_plan [--events-a-day 10e9] [--hours 2] [--price 0.05]
+    python -m evidence.cluster_plan [--events-a-day 10e9] [--hours 2] [--price 0.05]
 
-What a search costs is the slope between the smallest and the largest log measured on Spark, so that the cost of
-starting and planning, which does not grow, is left out. Prices, the share of time that cores are busy and what a node
-has are assumed.
+The cost of a search is the slope between the smallest and the largest log measured on Spark, which leaves out the cost
+of starting and planning, because that does not grow. Prices, the share of time that cores are busy and the equipment of
+a node are assumed.
 """
 
-import argparse
-import json
 import math
-from pathlib import Path
 from typing import Any
 
+from evidence.measuring import parser_of, read_record
 from search_insights.commands.console import out, table
 
-RESULTS = Path(__file__).resolve().parents[1] / "evidence" / "results" / "growth.json"
 BUSY = 0.6  # the share of a cluster's core-hours that its tasks compute
 NODE_CORES, NODE_GBIT, NODE_DISK_GB = 16, 12.5, 1.0  # the latter two a second
 MEMORY_A_CORE_GB = 4
-PASSES = 4  # over the log at most: one to bound it, three to see what was left out and why
+PASSES = 4  # over the log at most: one to bound it, three to find unused rows and why they are unused
 
 
 def slope(runs: list[dict[str, Any]], quantity: str) -> float:
-    """Give the growth of a quantity for each event; of one run only, the whole of it, which is more."""
+    """Return the growth of a quantity per event; if there is one run only, all of it per event, which is more."""
     first, last = min(runs, key=lambda r: int(r["events"])), max(runs, key=lambda r: int(r["events"]))
     if first is last:
         return float(last[quantity]) / float(last["events"])
@@ -31,7 +28,7 @@ def slope(runs: list[dict[str, Any]], quantity: str) -> float:
 
 
 def plan(runs: list[dict[str, Any]], events: float, hours: float, price: float) -> list[tuple[str, str, str]]:
-    """List what is needed for one day's searches, how much, and from what it follows."""
+    """List what one day's searches need, how much of it, and what that follows from."""
     of = {engine: [run for run in runs if run["engine"] == engine] for engine in ("duckdb", "spark")}
     cpu, shuffle, kept = (slope(of["spark"], q) for q in ("task_cpu_seconds", "shuffle_bytes", "kept_bytes"))
     read = PASSES * slope(of["duckdb"], "log_bytes")
@@ -69,14 +66,13 @@ def plan(runs: list[dict[str, Any]], events: float, hours: float, price: float) 
 
 
 def shown(events: float = 10e9, hours: float = 2.0, price: float = 0.05) -> str:
-    """Lay the plan out."""
-    runs = json.loads(RESULTS.read_text(encoding="utf-8"))
-    return table(("what", "how much", "from"), plan(runs, events, hours, price))
+    """Lay out the plan as a table."""
+    return table(("what", "how much", "from"), plan(read_record("growth"), events, hours, price))
 
 
 def main() -> None:
     """Print the plan."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--events-a-day", type=float, default=10e9)
     parser.add_argument("--hours", type=float, default=2.0)
     parser.add_argument(

@@ -3,23 +3,19 @@
 python -m evidence.growth_plots
 """
 
-import json
-from pathlib import Path
 from typing import Any
 
+from evidence.measuring import ROOT, read_record
 from evidence.peer_rates import rates
 from search_insights.support.charts import save_chart
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "evidence" / "results"
 IMAGES = ROOT / "docs" / "images"
 NAMES = {"duckdb": "DuckDB", "spark": "Spark, local"}
 COLOURS = {"domain": list(NAMES.values()), "range": ["#1f6f8b", "#d1662a"]}
 
 
 def points() -> list[dict[str, Any]]:
-    """Read the growth measurements, one dictionary a run."""
-    runs = json.loads((RESULTS / "growth.json").read_text(encoding="utf-8"))
+    """Return the measurements of growth, one dictionary a run."""
     return [
         {
             "engine": NAMES[run["engine"]],
@@ -27,12 +23,12 @@ def points() -> list[dict[str, Any]]:
             "cpu": 1e6 * run["cpu_seconds"] / run["events"],
             "memory": run["peak_gb"],
         }
-        for run in runs
+        for run in read_record("growth")
     ]
 
 
 def panel(field: str, title: str, scale: dict[str, Any], ticks: list[float]) -> dict[str, Any]:
-    """Draw one quantity by the size of the log, a line an engine."""
+    """Plot one quantity against the size of the log, one line an engine."""
     return {
         "width": 300,
         "height": 220,
@@ -62,7 +58,7 @@ def panel(field: str, title: str, scale: dict[str, Any], ticks: list[float]) -> 
 
 
 def growth() -> dict[str, Any]:
-    """Draw cost and memory side by side."""
+    """Plot cost and memory side by side."""
     cpu = {"type": "log", "domain": [0.1, 20], "nice": False}
     panels = [
         panel("cpu", "CPU time a search (microseconds)", cpu, [0.1, 0.2, 0.5, 1, 2, 5, 10, 20]),
@@ -72,11 +68,11 @@ def growth() -> dict[str, Any]:
 
 
 def peers() -> dict[str, Any]:
-    """Draw the two rates of each program on a logarithmic axis."""
+    """Plot the two rates of each program on a logarithmic axis."""
     kinds = ("whole run, on the largest log it read", "further searches (slope between its logs)")
     values = [
         {"who": each.who, "rate": rate, "kind": kind}
-        for each in rates(json.loads((RESULTS / "peers.json").read_text(encoding="utf-8"))["runs"])
+        for each in rates(read_record("peers")["runs"])
         for kind, rate in zip(kinds, (each.whole, each.marginal), strict=True)
         if rate
     ]
@@ -97,7 +93,7 @@ def peers() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Draw both."""
+    """Draw both pictures."""
     save_chart(growth(), IMAGES / "growth.svg")
     save_chart(peers(), IMAGES / "peers.svg")
 

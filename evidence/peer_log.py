@@ -1,8 +1,8 @@
-"""The logs that bench_peers reads: a whole one, and shares of its users, each also made ready for the peers.
+"""The logs of the benchmark `peers`: a whole one, and shares of its users, each prepared for the peers.
 
-For the peers the user-day is one number, and state, county, ZIP code area and size class of each search are columns
-already. What the state counts of a log add up to is known exactly, whatever a bounding draws, because each user-day
-counts in one state and category once.
+For the peers the user-day is one number, and state, county, ZIP code area and size class of each search are columns.
+The sums of a log's state counts are known exactly, whatever the bounding draws, because each user-day counts once in
+one state and category.
 """
 
 import json
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evidence.benchmarks.bench_anonymize import MONDAY, make_log
+from evidence.inputs import MONDAY, ROW_GROUP, make_log
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.support.database import connect
@@ -22,7 +22,7 @@ _DAY = f"date_diff('day', DATE '{MONDAY}', (timestamp - INTERVAL 8 HOUR)::DATE)"
 
 @dataclass(frozen=True)
 class Share:
-    """A log: `log` for this program, `ready`, a folder of log.parquet and cells.json, for the peers that read it."""
+    """A log: `log` is for this program; `ready`, a folder with log.parquet and cells.json, is for the peers."""
 
     events: int
     states: int
@@ -32,10 +32,10 @@ class Share:
 
 
 def make_logs(folder: Path, coverage: Coverage, events: int, peer_events: Sequence[int]) -> Iterator[Share]:
-    """Write a log of so many events, then the shares of its users that have about so many."""
+    """Write a log of `events` events, then for each number of `peer_events` a share of its users with about as many."""
     whole = folder / "log"
     whole.mkdir()
-    make_log(whole, events, False, 1_000_000)
+    make_log(whole, events)
     yield _share(coverage, whole, None)
     for wanted in peer_events:
         ready = folder / f"share-{wanted}"
@@ -46,7 +46,7 @@ def make_logs(folder: Path, coverage: Coverage, events: int, peer_events: Sequen
 
 
 def groups(coverage: Coverage) -> list[dict[str, Any]]:
-    """List the cells for the peers: the regions of each level and size class, and the sigma of each category."""
+    """List the cells for the peers: the regions of each level and size class, and a sigma for each category."""
     numbers = {region.place_id: number for number, region in enumerate(coverage.geography.regions)}
     found: dict[tuple[str, int], dict[str, Any]] = {}
     cells, step = CellList(coverage), len(coverage.spec.categories)
@@ -60,7 +60,7 @@ def groups(coverage: Coverage) -> list[dict[str, Any]]:
 
 
 def class_number(coverage: Coverage, place_id: str) -> int:
-    """Number the size classes from 1; 0 is a region without one."""
+    """Return the number of a region's size class, from 1; 0 if it has none."""
     names = [each.name for each in coverage.spec.size_classes]
     size_class = coverage.standings[place_id].size_class
     return names.index(size_class) + 1 if size_class else 0
@@ -71,7 +71,7 @@ def _choose_users(whole: Path, log: Path, events: int, wanted: int) -> None:
         for file in sorted(whole.glob("*.parquet")):
             connection.execute(f"""
                 COPY (SELECT * FROM '{file}' WHERE hash(user_id) % {events} < {wanted})
-                TO '{log}/{file.name}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 1_000_000)""")
+                TO '{log}/{file.name}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})""")
 
 
 def _make_ready(coverage: Coverage, folder: Path) -> None:

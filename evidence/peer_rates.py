@@ -1,4 +1,4 @@
-"""What the runs of bench_peers say: the least time of each, whole-run rates, marginal rates, and how they compare."""
+"""What the runs of the benchmark `peers` show: least times, whole-run rates, marginal rates, and how they compare."""
 
 import math
 from collections.abc import Iterable
@@ -10,10 +10,10 @@ OURS = "search-insights"
 
 @dataclass(frozen=True)
 class Rates:
-    """What one program did: the least of its times at its largest log, and what further searches took.
+    """The rates of one program: its least time on its largest log, and the rate of further searches.
 
-    The whole-run rate has the fixed cost in it: starting, the geography, noise for all cells. The marginal rate is the
-    slope between the smallest and the largest log; None if there is one log only, or no slope to be seen.
+    The whole-run rate includes the fixed cost: starting, the geography, noise for all cells. The marginal rate is the
+    slope between the smallest and the largest log; None if there is one log only, or the larger one took no longer.
     """
 
     who: str
@@ -39,7 +39,7 @@ def least(runs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def rates(runs: Iterable[dict[str, Any]]) -> list[Rates]:
-    """Work out the rates of each program; this one first, then the others from fast to slow."""
+    """Return the rates of each program: this one first, then the others from fast to slow."""
     by_who: dict[str, list[dict[str, Any]]] = {}
     for run in least(runs):
         by_who.setdefault(run["who"], []).append(run)
@@ -55,10 +55,10 @@ def _rates(who: str, runs: list[dict[str, Any]]) -> Rates:
 
 
 def ratio(ours: float | None, theirs: float | None) -> float | None:
-    """Say how many times faster we are, if both were measured."""
+    """Return how many times faster this program is; None unless both were measured."""
     return ours / theirs if ours and theirs else None
 
 
 def off_by(total: float, truth: float, sigma: float, states: int) -> float:
-    """Say by how many standard deviations of its noise a sum of the states' counts is off."""
+    """Return by how many standard deviations of its noise a sum of the states' counts is off."""
     return abs(total - truth) / (sigma * math.sqrt(states))

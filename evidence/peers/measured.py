@@ -1,4 +1,4 @@
-"""What the peers share: which counts are asked for, and how a measurement is told."""
+"""What the scripts of the peers share: which counts are released, and how they are reported."""
 
 import json
 import sys
@@ -19,22 +19,22 @@ class Group:
 
     @property
     def rho(self) -> float:
-        """What its counts cost in zCDP, if a user-day changes each category's by one at most."""
+        """The zCDP cost of its counts, if a user-day changes the count of each category by at most one."""
         return sum(rho_of(sigma) for sigma in self.sigmas)
 
 
 def rho_of(sigma: float) -> float:
-    """Tell the zCDP cost of Gaussian noise on a count that changes by one."""
+    """Return the zCDP cost of Gaussian noise on a count that changes by one."""
     return 1 / (2 * sigma**2)
 
 
 def groups_of(folder: str) -> list[Group]:
-    """List the groups of cells that are reported, states first."""
+    """List the groups of cells to release, states first."""
     return [Group(**group) for group in json.loads(Path(folder, "cells.json").read_text(encoding="utf-8"))]
 
 
 def report(cells: int, state_totals: list[float], state_sigmas: list[float]) -> None:
-    """Print how many cells were released, and each category's noisy total of the states with its noise a state."""
-    told = {"cells": cells, "state_totals": [round(float(total)) for total in state_totals]}
-    sys.stdout.write(json.dumps(told | {"state_sigmas": [float(sigma) for sigma in state_sigmas]}) + "\n")
+    """Print the number of cells released, and each category's noisy total of the states and sigma of a state."""
+    found = {"cells": cells, "state_totals": [round(float(total)) for total in state_totals]}
+    sys.stdout.write(json.dumps(found | {"state_sigmas": [float(sigma) for sigma in state_sigmas]}) + "\n")
     sys.stdout.flush()

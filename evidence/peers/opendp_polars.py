@@ -1,13 +1,13 @@
 """OpenDP's Polars context: one query for each level, size class and category, one row a user-day (X1, X2, X4).
 
-X4: `truncate_num_groups` keeps one size class of a user-day before anything looks at topics. It keeps a group less
-than it is asked for (0.16.0 numbers groups from 1 and keeps those below k), hence the 2; and its draw at random fails
-on a single column ("multiple fields with name"), hence `keep="first"`: the class is the user-day's smallest. The same
-step puts searches of the query's topic before others, so that the one row that is kept is one of them if there is any.
-A context adds up what its queries cost, also those of size classes that exclude each other: X4 saves nothing in it.
+X4: `truncate_num_groups` keeps one size class of a user-day before topics are considered. It keeps one group fewer than
+it is asked for (0.16.0 numbers groups from 1 and keeps those below k), hence the 2. Its random choice fails on a single
+column ("multiple fields with name"), hence `keep="first"`: the class is the user-day's smallest. The same step puts
+searches of the query's topic before others, so that the one row kept is one of them if there is any.
+A context adds up the cost of its queries, even of size classes that exclude each other, so X4 saves no budget in it.
 With --without-x4 it is left out, and each query filters its rows first, which is less work.
 
-The noise scale is given. `release()` would look for it in hundreds of steps for each query, which takes seconds.
+The noise scale is given. `release()` would search for it in hundreds of steps for each query, which takes seconds.
 """
 
 import sys
@@ -19,11 +19,11 @@ from opendp.extras.polars import LazyFrameQuery
 
 dp.enable_features("contrib")
 
-LEAST = {"k": 2, "keep": "first"}  # the first group alone
+LEAST = {"k": 2, "keep": "first"}  # the first group only
 
 
 def bounded(query: LazyFrameQuery, group: Group, category: int) -> LazyFrameQuery:
-    """Keep a row of each user-day: of its one size class, of the topic if it has any; then what is asked for."""
+    """Keep one row of each user-day: of its one size class, and of the topic if it has any; then filter."""
     if group.size_class:
         query = query.truncate_num_groups(by=["size_class"], **LEAST)
     if category:

@@ -1,7 +1,7 @@
 """PipelineDP on its local backend: one aggregation for each level and category, one partition a user-day (X1, X2).
 
-Aggregations choose apart from each other, so X4 cannot be asked for, and a noise scale is one aggregation's. Each of
-the twelve gets a twelfth of the promised epsilon and delta, as its accountant shares them out.
+Aggregations choose independently of each other, so X4 cannot be expressed, and each has one noise scale. Each of the
+twelve gets a twelfth of the promised epsilon and delta, as its accountant splits them.
 """
 
 import sys

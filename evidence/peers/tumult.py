@@ -1,7 +1,7 @@
 """Tumult Analytics on a local Spark: one query for each level, size class and category (X1, X2, X4).
 
-X4: `MaxGroupsPerID` keeps one size class of a user-day before anything looks at topics, and `partition_and_create`
-makes a session of each class, so that they cost what the dearest of them costs.
+X4: `MaxGroupsPerID` keeps one size class of a user-day before topics are considered, and `partition_and_create` makes a
+session of each class, so that together they cost as much as the most expensive of them.
 """
 
 import os
@@ -54,15 +54,15 @@ def main(folder: str) -> None:
     by_class: dict[int, list[Group]] = {}
     for group in classed:
         by_class.setdefault(group.size_class, []).append(group)
-    dearest = max(sum(group.rho for group in groups) for groups in by_class.values())
+    costliest = max(sum(group.rho for group in groups) for groups in by_class.values())
     slack = 1 + 1e-9  # for sums of floating-point numbers
-    budget = RhoZCDPBudget((states.rho + dearest * slack) * slack)
+    budget = RhoZCDPBudget((states.rho + costliest * slack) * slack)
     session = Session.from_dataframe(budget, "log", log, protected_change=AddRowsWithID("user_day"))
     released = list(counts(session, "log", states))
     totals = [sum(found) for found in released]
     session.create_view(QueryBuilder("log").enforce(MaxGroupsPerID("size_class", 1)), "classed", cache=True)
     names = {f"class{number}": number for number in by_class}
-    parts = session.partition_and_create("classed", RhoZCDPBudget(dearest * slack), "size_class", names)
+    parts = session.partition_and_create("classed", RhoZCDPBudget(costliest * slack), "size_class", names)
     for name, part in parts.items():
         for group in by_class[names[name]]:
             released += counts(part, name, group)

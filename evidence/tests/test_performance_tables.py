@@ -1,11 +1,12 @@
-"""The measured numbers of docs/scaling.md are those of the records in evidence/results."""
+"""The measured numbers of docs/performance.md are those of the records in evidence/results."""
 
 from typing import Any
 
 import pytest
 
+from evidence.pages import filled
 from evidence.peer_rates import OURS, off_by, rates
-from evidence.performance_tables import PAGE, blocks, filled, growth_lines
+from evidence.performance_tables import PAGE, blocks, growth_lines
 
 
 def run(who: str, events: int, seconds: float) -> dict[str, Any]:

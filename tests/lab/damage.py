@@ -1,4 +1,4 @@
-"""Damaging a store's file byte by byte, and asking whether the program notices."""
+"""Flip bits of a store's file and check that the program notices."""
 
 import shutil
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ def content(store: Path) -> list[object]:
 
 
 def flip(file: Path, place: int, bit: int) -> None:
-    """Turn one bit of a file over."""
+    """Flip one bit of a file."""
     with file.open("r+b") as opened:
         opened.seek(place)
         (byte,) = opened.read(1)
@@ -29,7 +29,7 @@ def flip(file: Path, place: int, bit: int) -> None:
 
 
 def refused(store: Path) -> bool:
-    """Say whether the program finds a store damaged; any other failure than its own error is one."""
+    """Return whether the program reports a store as damaged; errors that are not its own are raised."""
     try:
         with open_store(store) as opened:
             return bool(problems(opened, scale_problems))
@@ -38,9 +38,9 @@ def refused(store: Path) -> bool:
 
 
 def flips(store: Path, places: Iterable[int], work: Path) -> tuple[int, int]:
-    """Flip one bit after the other, each in a fresh copy; gives how many were found out and how many did not matter.
+    """Flip bits one by one, each in a fresh copy; return how many were detected and how many were harmless.
 
-    One that is neither, a change that is read back without complaint, is an error.
+    A bit that is neither, because changed content is read without an error, raises AssertionError.
     """
     good, found, harmless = content(store), 0, 0
     for number, place in enumerate(places):
@@ -52,5 +52,5 @@ def flips(store: Path, places: Iterable[int], work: Path) -> tuple[int, int]:
         elif content(copy) == good:
             harmless += 1
         else:
-            raise AssertionError(f"bit {number % 8} of byte {place} was changed and nobody noticed")
+            raise AssertionError(f"bit {number % 8} of byte {place} was flipped and not detected")
     return found, harmless

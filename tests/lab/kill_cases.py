@@ -1,6 +1,6 @@
-"""The commands that are killed in tests and evidence, each with what stands there before it.
+"""The commands that are killed in tests and in evidence, each with the folder in which it starts.
 
-They work in Qazaria, a country small enough for hundreds of runs. A new command that writes is one more `Case`.
+They publish Qazaria, a country small enough for hundreds of runs. Add a `Case` for each new command that writes.
 """
 
 import shutil
@@ -17,7 +17,7 @@ PLACES = ("qz/s/p01", "qz/s/p03", "qz/m/0211", "qz/s/p11", "qz/s/p12", "qz/s/p09
 
 
 def week_query(week: date, rows: int) -> str:
-    """Write the query of a week's log, of so many users with a search each."""
+    """Return the SQL query for a week's log: `rows` users with one search each."""
     places = ", ".join(f"'{place}'" for place in PLACES)
     return f"""
         SELECT i AS user_id, TIMESTAMPTZ '{week} 06:00:00+00' + to_days((i % 7)::INTEGER) AS timestamp,
@@ -27,12 +27,12 @@ def week_query(week: date, rows: int) -> str:
 
 
 def week_log(folder: Path, week: date, rows: int = 20_000) -> Path:
-    """Write the log of a week, with searches enough for values to be published."""
+    """Write the log of a week, with enough searches for values to be published."""
     return write_log(folder / "log" / f"{week}.parquet", week_query(week, rows))
 
 
 def anonymize_words(*weeks: date) -> tuple[str, ...]:
-    """Give the arguments that anonymize these weeks."""
+    """Return the arguments that anonymize these weeks."""
     named = [word for week in weeks for word in ("--week", str(week))]
     return (
         "anonymize",
@@ -52,7 +52,7 @@ PUBLISH = ("publish", "--store", "store.db", "--out", "dataset")
 
 
 def new_folder(folder: Path, *weeks: date) -> Path:
-    """Set a publisher of Qazaria up with the logs of some weeks."""
+    """Make the folder of a publisher of Qazaria, with the logs of some weeks."""
     folder.mkdir()
     other_spec_file(folder)
     other_geography(folder)
@@ -62,7 +62,7 @@ def new_folder(folder: Path, *weeks: date) -> Path:
 
 
 def cases(home: Path) -> list[Case]:
-    """Prepare what stands there before each command."""
+    """Prepare the cases, each with its folder."""
     nothing = new_folder(home / "nothing", *WEEKS)
     one = _after(nothing, home / "one", anonymize_words(WEEKS[0]), PUBLISH)
     backup = ("store", "backup", "--store", "store.db", "--out", "backup.db")

@@ -1,9 +1,9 @@
-"""Killing the program with SIGKILL: at a random moment, or just before any line of the modules that write.
+"""Kill the program with SIGKILL: at a random moment, or just before any line of the modules that write.
 
-The program runs in processes of its own, forked from a server that has loaded it already, with no hook in the program
-itself: a process that is to die at a line watches its own lines. What is promised of every command is in `check`: after
-the kill the store opens, each week is whole or absent, nothing has a second noise, an older dataset is there as it was;
-and running the command again completes it and leaves nothing behind.
+The program runs in separate processes, forked from a server that has already loaded it. The program itself has no hook:
+a process that is to die at a line traces its own lines. `check` holds the promise of every command. After the kill, the
+store opens, each week is complete or absent, no week has been noised twice, and an older dataset is unchanged. Running
+the command again completes it and leaves nothing behind.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ from search_insights.trends.scaling import scale_problems
 
 Step = tuple[str, int, int]  # module, line, how often it was reached
 
-# The modules that change a file; a process that is to die at a step dies before one of their lines.
+# The modules that write files. A process that is to die at a step dies before one of their lines.
 WRITERS = (
     "anonymization.py",
     "dataset/publication.py",
@@ -64,7 +64,7 @@ _context.set_forkserver_preload(["tests.lab.preloaded"])
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process ended, and what it printed."""
+    """The exit code of a process and what it printed."""
 
     code: int
     text: str
@@ -85,9 +85,9 @@ def run_process(
     steps: Path | None = None,
     setup: Callable[[], object] | None = None,
 ) -> Ended:
-    """Run the program in a folder; kill it at a step, or send a signal after so many seconds.
+    """Run the program in a folder; kill it at step `at`, or send a signal after `after` seconds.
 
-    `steps` is a file to list the steps in; `setup` is called in the process first.
+    `steps` is a file to list the steps in; `setup` is called first in the process.
     """
     output = folder / f"output-{uuid.uuid4().hex}.txt"
     process = start_process(arguments, folder, output=output, at=at, steps=steps, setup=setup)
@@ -112,7 +112,7 @@ def start_process(
     steps: Path | None = None,
     setup: Callable[[], object] | None = None,
 ) -> BaseProcess:
-    """Start the program in a folder, and leave it to the caller."""
+    """Start the program in a folder and return the running process."""
     words = [str(argument) for argument in arguments]
     process = _context.Process(target=_run, args=(words, folder, output or Path(os.devnull), at, steps, setup))
     process.start()
@@ -127,7 +127,7 @@ def _run(
     steps: Path | None,
     setup: Callable[[], object] | None,
 ) -> None:
-    """Be the program, in a forked process."""
+    """Run the program in the forked process."""
     from search_insights.commands.cli import _end, main
 
     descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -137,7 +137,7 @@ def _run(
     (folder / "tmp").mkdir(exist_ok=True)
     tempfile.tempdir = str(folder / "tmp")
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _end)  # as the installed program takes them
+        signal.signal(number, _end)  # as in the installed program
     if setup:
         setup()
     if at or steps:
@@ -149,7 +149,7 @@ def _run(
 
 
 def die_after_commit() -> None:
-    """Have the process die when a week is committed and its file not yet closed."""
+    """Make the process die when a week is committed and the file is not yet closed."""
     commit = Store.commit_week
 
     def last_commit(store: Store, week: Week, noisy: Counts, entry: LedgerEntry) -> None:
@@ -160,13 +160,13 @@ def die_after_commit() -> None:
 
 
 def _module(frame: FrameType) -> str:
-    """Name the module that a frame is in by its file, seen from the package; empty if it is of another package."""
+    """Return the file of a frame's module, relative to the package; empty if it belongs to another package."""
     path = Path(frame.f_code.co_filename)
     return path.relative_to(_PACKAGE).as_posix() if path.is_relative_to(_PACKAGE) else ""
 
 
 class _Watch:
-    """Counts the lines of the writing modules as they are reached, and dies at one of them."""
+    """Count the lines of the writing modules as they are reached, and die at one of them."""
 
     def __init__(self, at: Step | None, steps: Path | None) -> None:
         self._at, self._steps = at, steps
@@ -193,7 +193,7 @@ class _Watch:
 
 @dataclass(frozen=True)
 class Case:
-    """A command to be killed: what stands there before it, and which files it is to leave."""
+    """A command to kill: the folder before it runs, and the files that it makes."""
 
     name: str
     before: Path
@@ -206,14 +206,14 @@ class Case:
 
 @dataclass
 class Tally:
-    """How often a command was killed, and how often it ended before that."""
+    """How often a command was killed, and how often it ended before the kill."""
 
     killed: int = 0
     ended: int = 0
 
 
 def steps_of(case: Case, most: int = 2) -> list[Step]:
-    """List the steps of an undisturbed run, each line at most so often, in the order in which they are reached."""
+    """List the steps of an undisturbed run in order, each line at most `most` times."""
     with copy_of(case) as folder:
         listed = folder / "steps.jsonl"
         ended = run_process(case.arguments, folder, steps=listed)
@@ -224,7 +224,7 @@ def steps_of(case: Case, most: int = 2) -> list[Step]:
 
 
 def seconds_of(case: Case) -> float:
-    """Measure an undisturbed run, so that random moments lie within it."""
+    """Return how long an undisturbed run takes."""
     with copy_of(case) as folder:
         begin = time.monotonic()
         run_process(case.arguments, folder)
@@ -233,7 +233,7 @@ def seconds_of(case: Case) -> float:
 
 @contextmanager
 def copy_of(case: Case) -> Iterator[Path]:
-    """Give a copy of what stands there before the command."""
+    """Yield a copy of the folder as it is before the command."""
     with tempfile.TemporaryDirectory(prefix="kill-") as parent:
         folder = Path(parent) / "work"
         shutil.copytree(case.before, folder)
@@ -241,7 +241,7 @@ def copy_of(case: Case) -> Iterator[Path]:
 
 
 def check(case: Case, tally: Tally, *, at: Step | None = None, after: float | None = None) -> None:
-    """Kill a command once, and see that every promise holds; then run it again, undisturbed."""
+    """Kill a command once and check every promise; then run it again, undisturbed."""
     with copy_of(case) as folder:
         names = {path.name for path in folder.iterdir()}
         before = {name: digest(folder / name) for name in case.folders}
@@ -266,7 +266,7 @@ def check(case: Case, tally: Tally, *, at: Step | None = None, after: float | No
 
 
 def _require_sound(case: Case, folder: Path, noise: dict[str, str]) -> None:
-    """The store opens and is whole, or is not there; what it, the journal and the dataset say is the same noise."""
+    """Require that the store is absent or sound, and that store, journal and dataset agree on each week's noise."""
     store = folder / "store.db"
     seen = [(str(w), c) for w, c in read_journal(store).items()]
     try:
@@ -290,7 +290,7 @@ def _require_sound(case: Case, folder: Path, noise: dict[str, str]) -> None:
 
 
 def digest(folder: Path) -> str:
-    """Sum up all files below a folder; empty if there is none."""
+    """Return a checksum of all files below a folder; empty if there is no such folder."""
     if not folder.is_dir():
         return ""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -299,7 +299,7 @@ def digest(folder: Path) -> str:
 
 
 def random_moments(case: Case, count: int, seed: int) -> list[float]:
-    """Draw moments within a run, and a little after its end."""
+    """Draw random moments within a run and shortly after its end."""
     draw = random.Random(seed)
     longest = 1.1 * seconds_of(case)
     return [draw.uniform(0, longest) for _ in range(count)]

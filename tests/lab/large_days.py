@@ -1,4 +1,4 @@
-"""Heavy days: one user or place with very many searches, or very many users, counted in a process that is measured."""
+"""Large days: one user or place with very many searches, or very many users, counted in a measured process."""
 
 import json
 import multiprocessing
@@ -32,8 +32,8 @@ _context.set_forkserver_preload(["tests.lab.preloaded"])
 
 
 @dataclass(frozen=True)
-class Heavy:
-    """A day: who searches where, as SQL in `i`, and the user-days that each level must count of any search."""
+class LargeDay:
+    """A day: who searches where, as SQL in `i`, and how many user-days each level must count for any search."""
 
     name: str
     user: str
@@ -41,17 +41,17 @@ class Heavy:
     counted: float  # as a share of the events; 0 for one user-day
 
 
-HEAVY = (
-    Heavy("one user with all events", "42", "'94103'", 0),
-    Heavy("as many users as events", "i", "'94103'", 1),
-    Heavy("one user in 5,000 regions", "42", f"codes[1 + i % {REGIONS}]", 0),
-    Heavy("ten events a user in one ZIP", "i // 10", "'94103'", 0.1),
+LARGE_DAYS = (
+    LargeDay("one user with all events", "42", "'94103'", 0),
+    LargeDay("as many users as events", "i", "'94103'", 1),
+    LargeDay("one user in 5,000 regions", "42", f"codes[1 + i % {REGIONS}]", 0),
+    LargeDay("ten events a user in one ZIP", "i // 10", "'94103'", 0.1),
 )
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a day took, and what was counted at each level: any search, and A1."""
+    """Time and memory that counting a day took, and the counts of each level: any search, and A1."""
 
     events: int
     seconds: float
@@ -59,20 +59,20 @@ class Measured:
     any_search: dict[str, int]
     topic: dict[str, int]
 
-    def expected(self, heavy: Heavy) -> int:
-        """Give how many user-days there are."""
-        return max(1, round(heavy.counted * self.events))
+    def expected(self, large_day: LargeDay) -> int:
+        """Return the number of user-days."""
+        return max(1, round(large_day.counted * self.events))
 
 
-def write_day(folder: Path, heavy: Heavy, events: int) -> Path:
-    """Write the log of the day; the other six have none."""
-    path = folder / "heavy.parquet"
+def write_day(folder: Path, large_day: LargeDay, events: int) -> Path:
+    """Write the log of one day; the other six days of the week have no events."""
+    path = folder / "day.parquet"
     codes = [r.place_id for r in load_geography().regions if r.level == "postal_code"][:REGIONS]
     listed = ", ".join(literal(code) for code in codes)
     with connect() as connection:
         connection.execute("SET memory_limit = '3GB'; SET preserve_insertion_order = false")
         connection.execute(f"""
-            COPY (SELECT {heavy.user} AS user_id, {heavy.region} AS region,
+            COPY (SELECT {large_day.user} AS user_id, {large_day.region} AS region,
                          TIMESTAMPTZ '2021-03-01 12:00:00+00' + to_seconds(i % 40000) AS timestamp,
                          CASE WHEN i % 10 = 0 THEN 'A1' END AS category
                   FROM range({events}) AS r(i), (SELECT [{listed}] AS codes))
@@ -80,16 +80,16 @@ def write_day(folder: Path, heavy: Heavy, events: int) -> Path:
     return path
 
 
-def measure(heavy: Heavy, events: int, memory: str) -> Measured:
+def measure(large_day: LargeDay, events: int, memory: str) -> Measured:
     """Write the log and count it in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        path = write_day(Path(folder), heavy, events)
+        path = write_day(Path(folder), large_day, events)
         answer = Path(folder) / "answer.json"
         process = _context.Process(target=_count, args=(path, memory, answer))
         process.start()
         process.join()
         if process.exitcode:
-            raise AssertionError(f"{heavy.name}: exit code {process.exitcode}")
+            raise AssertionError(f"{large_day.name}: exit code {process.exitcode}")
         return Measured(events, **json.loads(answer.read_text()))
 
 

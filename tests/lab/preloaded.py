@@ -1,4 +1,4 @@
-"""What the server of killed processes loads once, so that each of them starts at once (see tests/lab/kills.py)."""
+"""Modules that the fork server of tests/lab/kills.py loads once, so that each process starts quickly."""
 
 from functools import cache
 
@@ -22,7 +22,7 @@ _account = cache(accounting.account)
 
 
 def quick_accounting() -> None:
-    """Spare every process the accounting, which writes nothing: the cases once, other units as 1 a day."""
+    """Skip the accounting, which writes no file: account each spec once, and take epsilon 1 a day for other units."""
 
     def days(spec: Spec, count: int) -> float:
         return float(count)

@@ -1,4 +1,4 @@
-"""A long run: week after week anonymized and published, killed now and then, and compared with a quiet one."""
+"""A long run: anonymize and publish week after week with random kills, then compare with an undisturbed run."""
 
 import random
 import shutil
@@ -14,13 +14,13 @@ from search_insights.store.store import create_or_open_store, open_store
 from tests.lab.kill_cases import FIRST, PUBLISH, anonymize_words, new_folder, week_log
 from tests.lab.kills import run_process
 
-# Of the attempts at a command, so many are killed, each at a moment within so many seconds.
+# The share of runs of a command that are killed, and the seconds within which the kill happens.
 _SHARE, _WITHIN = 0.5, 1.2
 
 
 @dataclass(frozen=True)
 class Soaked:
-    """What came of a long run: kills, files that differ from a quiet run's, what lies about, sizes week by week."""
+    """The result of a long run: kills, files that differ from the undisturbed run, files left over, sizes by week."""
 
     kills: int
     differs: list[str]
@@ -30,7 +30,7 @@ class Soaked:
 
 
 def soak(home: Path, weeks: int, seed: int) -> Soaked:
-    """Release so many weeks with random kills; then release the same noise again, undisturbed."""
+    """Release the weeks with random kills; then release the same noisy counts again, undisturbed."""
     draw, folder = random.Random(seed), new_folder(home / "disturbed")
     kills, sizes = 0, []
     for number in range(weeks):
@@ -50,7 +50,7 @@ def soak(home: Path, weeks: int, seed: int) -> Soaked:
 
 
 def _until_done(words: tuple[str, ...], folder: Path, draw: random.Random) -> int:
-    """Run a command until it succeeds; gives how often it was killed."""
+    """Run a command until it succeeds; return how often it was killed."""
     kills = 0
     while True:
         after = draw.uniform(0, _WITHIN) if draw.random() < _SHARE else None
@@ -63,7 +63,7 @@ def _until_done(words: tuple[str, ...], folder: Path, draw: random.Random) -> in
 
 
 def _again(folder: Path, home: Path) -> Path:
-    """Commit the same noise week by week to a new store, publishing after each."""
+    """Commit the same noisy counts week by week to a new store, and publish after each week."""
     home.mkdir()
     coverage = Coverage(load_spec(folder / "heating-v2.toml"), load_geography(folder / "qazaria.csv"))
     with open_store(folder / "store.db") as store:

@@ -1,19 +1,19 @@
-"""What the bounding keeps and how it shifts regions, next to other rules, on a simulated week.
+"""How much the bounding keeps and how it shifts regions, next to other rules, on simulated weeks.
 
-    python -m evidence.benchmarks.bench_bounding [--events-per-week 5000000] [--seed 7]
+    python -m evidence.benchmarks.bounding [--events-per-week 5000000] [--seeds 7 ...]
 
 A possible contribution is a user-day and category with at least one event whose size class is known: without X4 each
 could count once in its county. Open levels are not shown: every rule keeps all of them there.
 
 The bias is that of a county's share of searches about a topic, relative to the share if every user-day counted in each
 county that it searched from, which no bound allows: for all counties of a size class together, and on average over
-counties (weighted by their searches about a topic, absolute, so that it also holds the chance of the draws).
+counties (weighted by their searches about a topic, in absolute terms, so it includes the chance of the draws). With
+several seeds, a week is simulated for each and the means are shown.
 """
 
-import argparse
-import json
+import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -21,18 +21,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evidence.measuring import Result, parser_of, print_result, united_states
+from evidence.pages import markdown_table
 from search_insights.private.duckdb_engine import DuckDbEngine, open_duckdb_engine
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import RegionNames, region_names
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
-from search_insights.spec.geography import load_geography
-from search_insights.spec.spec_file import load_spec
 from search_insights.spec.weeks import week_of
 
 Numbers = npt.NDArray[np.float64]
 
-# `searches` has each event of known class as itself and as any search (category 0), with its county.
+# `searches` has each event of a known class under its category and as any search (category 0), with its county.
 SEARCHES = """
     CREATE OR REPLACE TEMP TABLE searches AS
     WITH placed AS (
@@ -42,11 +42,14 @@ SEARCHES = """
     FROM placed UNION ALL BY NAME SELECT * REPLACE (0 AS category) FROM placed WHERE category > 0"""
 
 EVERYWHERE = "every county it searched from"
-# Every rule gives a row for each contribution it keeps: user_id, category (0 = any search) and county.
+WITHOUT_X4 = "without X4"
+THIS_PROGRAM = "this program"
+FREE = (EVERYWHERE, WITHOUT_X4)  # the rules that do not keep X4
+# Every rule returns a row for each contribution it keeps: user_id, category (0 = any search) and county.
 RULES = {
     EVERYWHERE: "SELECT DISTINCT user_id, category, county FROM searches",
-    "without X4": "SELECT user_id, category, arg_min(county, draw) AS county FROM searches GROUP BY ALL",
-    "this program": """
+    WITHOUT_X4: "SELECT user_id, category, arg_min(county, draw) AS county FROM searches GROUP BY ALL",
+    THIS_PROGRAM: """
         SELECT user_id, category, county FROM contributions JOIN counties ON number = classed_lot & 1048575""",
     # X1 first: one event for each category, whatever its class; then X4 drops those of other classes than one of them.
     "the paper's order of drops": """
@@ -71,9 +74,9 @@ RULES = {
 }
 
 
-def measure(events_per_week: int, seed: int = 7) -> dict[str, dict[str, Any]]:
+def measure(events_per_week: int, seed: int) -> dict[str, dict[str, Any]]:
     """Count what each rule keeps over a week, and how far it shifts the share of a topic."""
-    coverage = Coverage(load_spec(), load_geography())
+    coverage = united_states()
     week = week_of(coverage.spec, date(2021, 3, 8))
     names = region_names(coverage)
     regions = len(coverage.geography.regions)
@@ -113,7 +116,7 @@ def _add(counts: Numbers, engine: DuckDbEngine, sql: str) -> None:
 
 def _summary(rule: str, counts: Mapping[str, Numbers], coverage: Coverage) -> dict[str, Any]:
     mine, reference = counts[rule], counts[EVERYWHERE]
-    possible = counts["without X4"].sum(axis=0)
+    possible = counts[WITHOUT_X4].sum(axis=0)
     kept = mine.sum(axis=0) / possible
     standings = coverage.standings
     classes = np.array([standings[r.place_id].size_class or "" for r in coverage.geography.regions])
@@ -136,14 +139,31 @@ def _share(counts: Numbers) -> Numbers:
     return share
 
 
-def main() -> None:
-    """Print the shares and biases as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def rules_table(weeks: Sequence[Mapping[str, dict[str, Any]]]) -> list[str]:
+    """Lay out the means over the weeks, one row a rule."""
+    classes = list(weeks[0][THIS_PROGRAM]["bias by class"])
+    rows = []
+    for rule in RULES:
+        found = [week[rule] for week in weeks]
+        kept = [f"{np.mean([row[what] for row in found]):.2%}" for what in ("any search kept", "topics kept")]
+        biases = [f"{np.mean([row['bias by class'][each] for row in found]):+.2%}" for each in classes]
+        rows.append([rule, *kept, *biases, f"{np.mean([row['mean county off by'] for row in found]):.2%}"])
+    biases = [f"bias {each}" for each in classes]
+    return markdown_table(("rule", "any search kept", "topics kept", *biases, "a county is off by"), rows)
+
+
+def main() -> int:
+    """Measure a week for each seed."""
+    parser = parser_of(__doc__)
     parser.add_argument("--events-per-week", type=int, default=5_000_000)
-    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[7])
     args = parser.parse_args()
-    print(json.dumps(measure(args.events_per_week, args.seed), indent=2))
+    weeks = [measure(args.events_per_week, seed) for seed in args.seeds]
+    kept = np.mean([week[THIS_PROGRAM]["topics kept"] for week in weeks])
+    most = np.mean([max(week[rule]["topics kept"] for rule in RULES if rule not in FREE) for week in weeks])
+    showed = f"keeps {kept:.2%} of topic contributions; the most that any rule with X4 kept was {most:.2%}"
+    return print_result(Result(showed, dict(zip(map(str, args.seeds), weeks, strict=True)), rules_table(weeks)))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,34 +1,37 @@
 """How the cost of a week grows with its log: time, CPU, memory and disk of the whole command, on DuckDB and on Spark.
 
-    python -m evidence.benchmarks.bench_growth [--duckdb 5e6,20e6,50e6,200e6,500e6] [--spark 5e6,20e6,50e6,200e6,500e6]
+    python -m evidence.benchmarks.growth [--duckdb 5e6,20e6,50e6,200e6,500e6] [--spark 5e6,20e6,50e6,200e6,500e6]
+        [--record]
 
-Users grow with the log: 17 searches a user and week, as in bench_anonymize with 50 million events. Larger logs are
-copies of one of 5 million, each with users of its own whose searches lie in many files. Measurements are added to
-evidence/results/growth.json, where they replace older ones of the same engine and size; evidence/growth_plots.py draws
-them. CPU time and memory are those of the command and all that it starts; for Spark, its own log of events tells the
-work of the tasks and the bytes that they shuffled.
+Users grow with the log: 17 searches a user and week, as in the benchmark `anonymize` with 50 million events. Larger
+logs are copies of one of 5 million, each with its own users, whose searches lie in many files. CPU time and memory are
+those of the command and everything it starts. For Spark, its event log tells the work of the tasks and the bytes that
+they shuffled. With --record the measurements go to evidence/results/growth.json, where they replace older ones of the
+same engine and size; evidence/performance_tables.py and growth_plots.py make the tables and pictures of
+docs/performance.md from them.
 """
 
-import argparse
 import json
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from evidence.benchmarks.bench_anonymize import MONDAY, make_log
+from evidence.inputs import MONDAY, make_log
+from evidence.measuring import PROGRAM, RESULTS, Result, parser_of, print_result, read_record, write_json
+from evidence.performance_tables import growth_lines
 from evidence.watched import watch
+from search_insights.commands.console import note
 from search_insights.support.database import connect
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "evidence" / "results" / "growth.json"
+SIZES = "5e6,20e6,50e6,200e6,500e6"
 PART = 5_000_000  # events of the log that larger ones are copies of
 PART_USERS = 300_000
-HEAP = "4g"  # of Spark's driver, which is all of it on one machine
-PROGRAM = str(Path(sys.executable).with_name("search-insights"))
+HEAP = "4g"  # of Spark's driver, which is all of Spark on one machine
 
 
 @dataclass(frozen=True)
@@ -51,17 +54,17 @@ class Measurement:
 
 
 def make_part(folder: Path) -> Path:
-    """Write the log that others are copies of."""
+    """Write the log that larger ones are copies of."""
     folder.mkdir()
-    make_log(folder, PART, False, 1_000_000, PART_USERS)
+    make_log(folder, PART, users=PART_USERS)
     return folder
 
 
 def make_copies(part: Path, folder: Path, events: int) -> None:
-    """Write as many copies as make so many events: for each day as many files as copies, each a slice of the day.
+    """Write copies that have `events` events in all; of each day as many files as copies, each a slice of the day.
 
-    So a user's searches lie in several files, as they do where servers write their logs by the hour. One search in
-    200 has an unknown region, so that the program has to find out what it leaves out, as with any real log.
+    So the searches of a user lie in several files, as they do where servers write a log file an hour. One search in 200
+    has an unknown region, so that the program has to look for unused rows, as in any real log.
     """
     folder.mkdir()
     copies = events // PART
@@ -81,7 +84,7 @@ def make_copies(part: Path, folder: Path, events: int) -> None:
 
 
 def run(engine: str, log: Path, events: int, scratch: Path) -> Measurement:
-    """Run the command and watch it."""
+    """Run the command and measure it."""
     options = ["--store", str(scratch / "store.db"), "--week", str(MONDAY), "--engine", engine]
     history = scratch / "history"
     if engine == "spark":
@@ -105,7 +108,7 @@ def run(engine: str, log: Path, events: int, scratch: Path) -> Measurement:
 
 
 def tasks(history: Path) -> dict[str, Any]:
-    """Add up what Spark's log of events says of its tasks, and of the events that were kept between them."""
+    """Sum up what Spark's event log says of its tasks, and of the searches that were kept in memory or on disk."""
     found: dict[str, Any] = {"task_cpu_seconds": 0.0, "shuffle_bytes": 0, "spilled_bytes": 0}
     blocks: dict[str, int] = {}
     for file in (path for path in history.rglob("*") if path.is_file()):
@@ -121,33 +124,48 @@ def tasks(history: Path) -> dict[str, Any]:
     return found | {"task_cpu_seconds": round(found["task_cpu_seconds"], 2), "kept_bytes": sum(blocks.values())}
 
 
-def keep(measurement: Measurement) -> None:
-    """Add a measurement to the recorded ones."""
-    old = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
+def record(measurement: Measurement) -> None:
+    """Write a measurement to the recorded ones."""
+    old = read_record("growth") if (RESULTS / "growth.json").exists() else []
     key = (measurement.engine, measurement.events)
     new = [entry for entry in old if (entry["engine"], entry["events"]) != key] + [asdict(measurement)]
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(sorted(new, key=lambda e: (e["engine"], e["events"])), indent=1) + "\n")
+    write_json(RESULTS / "growth.json", sorted(new, key=lambda entry: (entry["engine"], entry["events"])))
 
 
-def main() -> None:
-    """Measure from small to large; print and keep each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--duckdb", default="5e6,20e6,50e6,200e6,500e6")
-    parser.add_argument("--spark", default="5e6,20e6,50e6,200e6,500e6")
-    args = parser.parse_args()
-    sizes = {e: [int(float(n)) for n in getattr(args, e).split(",") if n] for e in ("duckdb", "spark")}
+def measure(sizes: dict[str, list[int]]) -> Iterator[Measurement]:
+    """Measure each engine at its sizes, from small to large."""
     with tempfile.TemporaryDirectory() as name:
         part = make_part(Path(name) / "part")
-        for events in sorted({n for of_engine in sizes.values() for n in of_engine}):
+        for events in sorted({size for of_engine in sizes.values() for size in of_engine}):
             with tempfile.TemporaryDirectory() as log:
                 make_copies(part, Path(log) / "log", events)
-                for engine in [e for e in sizes if events in sizes[e]]:
+                for engine in [engine for engine in sizes if events in sizes[engine]]:
                     with tempfile.TemporaryDirectory() as scratch:
-                        measurement = run(engine, Path(log) / "log", events, Path(scratch))
-                    keep(measurement)
-                    print(json.dumps(asdict(measurement)), flush=True)
+                        yield run(engine, Path(log) / "log", events, Path(scratch))
+
+
+def main() -> int:
+    """Measure; note each measurement, and record it if asked to."""
+    parser = parser_of(__doc__)
+    parser.add_argument("--duckdb", default=SIZES, help="numbers of searches, with commas; may be empty")
+    parser.add_argument("--spark", default=SIZES)
+    parser.add_argument("--record", action="store_true", help="write the measurements to evidence/results/growth.json")
+    args = parser.parse_args()
+    sizes = {engine: [int(float(n)) for n in getattr(args, engine).split(",") if n] for engine in ("duckdb", "spark")}
+    found = []
+    for measurement in measure(sizes):
+        note(str(measurement))
+        found.append(asdict(measurement))
+        if args.record:
+            record(measurement)
+    largest = {entry["engine"]: entry for entry in sorted(found, key=lambda entry: int(entry["events"]))}
+    showed = "; ".join(
+        f"{engine} takes {1e6 * entry['cpu_seconds'] / entry['events']:.2f} us of CPU a search and "
+        f"{entry['peak_gb']:.2f} GB at {entry['events'] / 1e6:g} million searches"
+        for engine, entry in largest.items()
+    )
+    return print_result(Result(showed, found, growth_lines(found)))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,18 +1,19 @@
 """How fast other libraries for differential privacy release the same cells, next to this program.
 
-    python -m evidence.benchmarks.bench_peers [--events 50e6] [--peer-events 2e5,8e5] [--rounds 2]
+    python -m evidence.benchmarks.peers [--events 50e6] [--peer-events 2e5,8e5] [--rounds 2] [--record]
 
-The log is that of bench_anonymize: 3 million users, 7 days, every ZIP code area. Peers read two shares of its users
-(all of their searches, so that a user-day looks the same), made ready for them (peer_log.py). Each releases the same
+The log is that of the benchmark `anonymize`: 3 million users, 7 days, every ZIP code area. The peers read shares of its
+users (all searches of each user, so that a user-day looks the same), prepared by peer_log.py. Each releases the same
 public cells with Gaussian noise, and bounds each user-day as near to X1 to X4 as it can express. Each is measured
-in a process and an environment of its own, from process start to the last noisy count; this program from process
-start to the committed week, on the shares and on the whole log. Several rounds in turn; the least of each is taken.
+from process start to the last noisy count, in an environment of its own under build/peers, which is installed if it is
+missing. This program is measured from process start to the committed week, on the shares and on the whole log. Several
+rounds in turn; the least time of each is taken.
 
-From two sizes come two rates: of a whole run, fixed cost and all, and of what each further search takes. Every run's
-sums of the states' counts are compared with the truth: one that is off by more than its noise can explain ends it all.
+Two sizes give two rates: that of a whole run, with its fixed cost, and that of further searches. In every run the sums
+of the states' counts are compared with the truth; if one is off by more than its noise can explain, the benchmark ends.
+With --record the measurements go to evidence/results/peers.json, which docs/performance.md is made from.
 """
 
-import argparse
 import json
 import os
 import platform
@@ -25,22 +26,19 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from evidence.benchmarks.bench_anonymize import MONDAY
+from evidence.inputs import MONDAY
+from evidence.measuring import PROGRAM, RESULTS, ROOT, Result, parser_of, print_result, united_states, write_json
 from evidence.peer_log import Share, make_logs
 from evidence.peer_rates import OURS, off_by
-from evidence.performance_tables import peers_lines
+from evidence.performance_tables import comparison, peers_lines
 from evidence.watched import Used, watch
+from search_insights.commands.console import note
 from search_insights.spec.cells import CellList
-from search_insights.spec.coverage import Coverage
-from search_insights.spec.geography import load_geography
-from search_insights.spec.spec_file import load_spec
 from search_insights.spec.weeks import Week
 from search_insights.store.store import open_store
 
-ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENTS = ROOT / "build" / "peers"
-RESULTS = ROOT / "evidence" / "results" / "peers.json"
-# Who is shown, the environment and script, and the script's options.
+# The name that is shown, the environment and script, and the script's options.
 PEERS = (
     ("PipelineDP (local)", "pipelinedp"),
     ("OpenDP (Polars context)", "opendp_polars"),
@@ -53,9 +51,9 @@ MOST_OFF = 6.0  # standard deviations; noise alone exceeds them about twice in a
 
 @dataclass(frozen=True)
 class Run:
-    """One measurement; `cpu` has all processes. Totals and sigmas of the states are by category.
+    """One measurement; `cpu` is that of all processes. Totals and sigmas of the states are by category.
 
-    `off` says by how many standard deviations of its noise a total differs from the truth, at the worst.
+    `off` is by how many standard deviations of its noise a total differs from the truth, at worst.
     """
 
     who: str
@@ -70,42 +68,41 @@ class Run:
 
 
 def install(peer: str) -> Path | None:
-    """Make a peer's environment, if it is not there; give its Python, or None if it cannot be installed here."""
+    """Install a peer's environment if it is missing; return its Python, or None if it cannot be installed here."""
     python = ENVIRONMENTS / peer / "bin" / "python"
     stamp = ENVIRONMENTS / peer / "installed"
     requirements = ROOT / "evidence" / "peers" / f"{peer}.txt"
     if stamp.exists() and stamp.read_text() == requirements.read_text():
         return python
-    print(f"installing {peer}", file=sys.stderr, flush=True)
+    note(f"installing {peer}")
     subprocess.run([sys.executable, "-m", "venv", "--clear", str(ENVIRONMENTS / peer)], check=True)
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "-r", str(requirements)]
-    if subprocess.run(pip, check=False).returncode:
-        print(f"{peer} cannot be installed here", file=sys.stderr, flush=True)
+    if subprocess.run(pip, check=False, stdout=sys.stderr).returncode:
+        note(f"{peer} cannot be installed here")
         return None
     stamp.write_text(requirements.read_text())
     return python
 
 
 def measure_peer(who: str, python: Path, peer: str, options: Sequence[str], share: Share) -> Run | None:
-    """Run a peer's script; none if it fails or takes too long."""
+    """Run a peer's script; None if it fails or takes too long."""
     script = ROOT / "evidence" / "peers" / f"{peer}.py"
     load = os.getloadavg()[0]
     try:
         used = watch([str(python), str(script), str(share.ready), *options], LIMIT)
     except SystemExit as failed:
-        print(f"{who}: {failed}", file=sys.stderr, flush=True)
+        note(f"{who}: {failed}")
         return None
-    told = json.loads(used.output.splitlines()[-1])
-    return _run(who, share, used, load, told["cells"], told["state_totals"], told["state_sigmas"])
+    reported = json.loads(used.output.splitlines()[-1])
+    return _run(who, share, used, load, reported["cells"], reported["state_totals"], reported["state_sigmas"])
 
 
 def measure_program(share: Share) -> Run:
-    """Run the whole command on a log; then read what it released from its store."""
+    """Run the whole command on a log, and read what it released from its store."""
     with tempfile.TemporaryDirectory() as scratch:
-        program = str(Path(sys.executable).with_name("search-insights"))
         store = Path(scratch) / "store.db"
         load = os.getloadavg()[0]
-        used = watch([program, "anonymize", str(share.log), "--store", str(store), "--week", str(MONDAY)])
+        used = watch([PROGRAM, "anonymize", str(share.log), "--store", str(store), "--week", str(MONDAY)])
         return _run(OURS, share, used, load, *released(store))
 
 
@@ -127,7 +124,7 @@ def _run(
 
 
 def released(path: Path) -> tuple[int, list[int], list[float]]:
-    """Read a store: the number of cells, each category's total of the states, and its noise a state."""
+    """Read from a store the number of cells, and each category's total of the states and sigma of a state."""
     with open_store(path) as store:
         noisy = store.noisy_counts(Week(MONDAY, store.coverage.spec.time_zone))
         cells, categories = CellList(store.coverage).cells, store.coverage.spec.categories
@@ -151,9 +148,9 @@ def checked(run: Run, cells: int) -> Run:
 def measure(events: int, peer_events: Sequence[int], rounds: int) -> Iterator[Run]:
     """Measure everything in one run."""
     pythons = {peer: install(peer) for peer in dict.fromkeys(peer for _, peer, *_ in PEERS)}
-    coverage = Coverage(load_spec(), load_geography())
+    coverage = united_states()
     cells = len(CellList(coverage).cells)
-    with tempfile.TemporaryDirectory(dir=ROOT / "build") as name:
+    with tempfile.TemporaryDirectory(dir=ENVIRONMENTS) as name:
         whole, *shares = make_logs(Path(name), coverage, events, peer_events)
         for _ in range(rounds):
             for share in (whole, *shares):
@@ -166,7 +163,7 @@ def measure(events: int, peer_events: Sequence[int], rounds: int) -> Iterator[Ru
 
 
 def record(runs: Sequence[Run], command: str) -> dict[str, Any]:
-    """Lay out what was measured so far, as it is kept."""
+    """Lay out what was measured so far, as it is recorded."""
     return {
         "date": str(date.today()),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}",
@@ -176,24 +173,28 @@ def record(runs: Sequence[Run], command: str) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Print the table; keep the measurements."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main() -> int:
+    """Measure; note each run, and record the runs if asked to."""
+    parser = parser_of(__doc__)
     parser.add_argument("--events", type=float, default=50e6)
     parser.add_argument("--peer-events", default="2e5,8e5", help="about how many searches the peers read, each size")
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=RESULTS, help="the file that the measurements are written to")
+    parser.add_argument("--record", action="store_true", help="write the measurements to evidence/results/peers.json")
     args = parser.parse_args()
     ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
     sizes = f"--events {args.events:g} --peer-events {args.peer_events}"
-    command = f"python -m evidence.benchmarks.bench_peers {sizes} --rounds {args.rounds}"
+    command = f"python -m evidence.benchmarks.peers {sizes} --rounds {args.rounds}"
     runs: list[Run] = []
     for run in measure(int(args.events), [int(float(n)) for n in args.peer_events.split(",")], args.rounds):
+        note(str(run))
         runs.append(run)
-        args.out.write_text(json.dumps(record(runs, command), indent=1) + "\n", encoding="utf-8")
-        print(run, file=sys.stderr, flush=True)
-    print("\n".join(peers_lines(record(runs, command))))
+        if args.record:
+            write_json(RESULTS / "peers.json", record(runs, command))
+    found = record(runs, command)
+    missing = [f"{who}: not measured" for who, *_ in PEERS if who not in {run.who for run in runs}]
+    showed = comparison(found["runs"])[0] if len(missing) < len(PEERS) else "no other library could be measured"
+    return print_result(Result(showed, found, peers_lines(found) if len(missing) < len(PEERS) else [], missing))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

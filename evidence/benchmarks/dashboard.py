@@ -1,35 +1,36 @@
 """How light and how quick the dashboard is in a real browser, on a national dataset of many weeks.
 
-    python -m evidence.benchmarks.bench_dashboard [--weeks 160] [--rounds 5]
+    python -m evidence.benchmarks.dashboard [--weeks 160] [--rounds 5]
 
-The dataset is that of `bench_publish.py`. Measured in Chromium, each round with an empty cache: the bytes that the
-first view loads over the wire and when the map of all counties is painted; then how long it takes from a change of the
+The store is that of the benchmark `publish`. Measured in Chromium, each round with an empty cache: the bytes that the
+first view loads over the wire, the time until the map of all counties is painted, and the time from a change of the
 week to the painted map. Other work on the machine only ever adds time, so the least of the rounds is taken, but the
 worst of the weeks. The reference of the same run is the smallest page that draws the same outlines once: it loads one
 packed file with all of them, unpacks it, and fills each shape.
 """
 
-import argparse
 import gzip
-import json
 import shutil
 import statistics
+import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, ViewportSize
 from tests.support.browser import running_browser, served
 
-from evidence.benchmarks.bench_publish import make_store
+from evidence.inputs import make_store
+from evidence.measuring import Result, parser_of, print_result
 from search_insights.dashboards.site import dashboard
 from search_insights.dataset.publication import publish
 
 STEPS = 24  # several blocks of weeks
 PAUSE_MS = 500
+WINDOW: ViewportSize = {"width": 1280, "height": 900}
 
-# Gives the time of the first paint that fits, on the browser's own clock.
+# Resolves to the time of the first paint of the map, on the browser's own clock.
 WATCH = """
 window.painted = new Promise(done => {
     const painted = () => document.querySelector('#map[data-painted]');
@@ -37,7 +38,7 @@ window.painted = new Promise(done => {
     look();
 });
 """
-# Presses the key, waits for the paint of that week, and for the frame after it.
+# Moves the slider, waits for the paint of that week, and for the frame after it.
 STEP = """async week => {
     const map = document.getElementById('map'), slider = document.getElementById('week');
     const begin = performance.now();
@@ -69,8 +70,8 @@ def make_reference(site: Path, folder: Path) -> None:
 
 
 def first_view(browser: Browser, address: str) -> dict[str, float]:
-    """Load the site once with an empty cache: bytes over the wire, and the time to the painted map."""
-    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+    """Load the site once with an empty cache; return the bytes over the wire and the time to the painted map."""
+    with browser.new_context(viewport=WINDOW) as context:
         page = context.new_page()
         page.add_init_script(WATCH)
         sizes = count_bytes(page)
@@ -82,7 +83,7 @@ def first_view(browser: Browser, address: str) -> dict[str, float]:
 
 
 def count_bytes(page: Page) -> list[float]:
-    """Count what comes over the wire, headers included."""
+    """Return a list that grows by the size of each response over the wire, headers included."""
     session = page.context.new_cdp_session(page)
     session.send("Network.enable")
     sizes: list[float] = []
@@ -91,8 +92,8 @@ def count_bytes(page: Page) -> list[float]:
 
 
 def week_steps(browser: Browser, address: str, weeks: int) -> list[float]:
-    """Move back through the newest weeks at the national view, with a reader's pause before each step."""
-    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+    """Step back through the newest weeks at the national view, with a pause before each step as a reader makes."""
+    with browser.new_context(viewport=WINDOW) as context:
         page = context.new_page()
         page.goto(address)
         page.wait_for_selector("#map[data-painted]")
@@ -104,7 +105,8 @@ def week_steps(browser: Browser, address: str, weeks: int) -> list[float]:
 
 
 def reference(browser: Browser, address: str) -> float:
-    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+    """Return the time until the reference page has drawn the outlines."""
+    with browser.new_context(viewport=WINDOW) as context:
         page = context.new_page()
         page.goto(address)
         page.wait_for_selector("#c[data-done]")
@@ -113,6 +115,7 @@ def reference(browser: Browser, address: str) -> float:
 
 
 def measure(weeks: int, rounds: int) -> dict[str, Any]:
+    """Make the dataset and the site, and measure them in the browser."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_store(folder / "store.db", weeks)
@@ -152,14 +155,20 @@ def measure(weeks: int, rounds: int) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Print one line of JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main() -> int:
+    """Measure one site."""
+    parser = parser_of(__doc__)
     parser.add_argument("--weeks", type=int, default=160)
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
-    print(json.dumps(measure(args.weeks, args.rounds)))
+    found = measure(args.weeks, args.rounds)
+    showed = (
+        f"{args.weeks} weeks: the first view loads {found['first_view_kilobytes']:.0f} kB and is painted after "
+        f"{found['map_ms'] / 1e3:.2f} s, {found['map_ratio']:.1f} times as long as the smallest page that draws the "
+        f"map; a change of the week takes {found['week_ms_median']:.0f} ms, at worst {found['week_ms_worst']:.0f} ms"
+    )
+    return print_result(Result(showed, found))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

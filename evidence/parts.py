@@ -1,0 +1,138 @@
+"""The parts of the evidence: what each measures, how it is called, and about how long it takes."""
+
+from dataclasses import dataclass
+
+PRIVACY, DURABILITY, BENCHMARKS = "privacy", "durability", "benchmarks"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One experiment or benchmark; the minutes are on 2 cores, at the default and at the full size."""
+
+    name: str
+    group: str
+    measures: str
+    default: tuple[str, ...]
+    full: tuple[str, ...]
+    minutes: tuple[float, float]
+
+    @property
+    def module(self) -> str:
+        """The module that is run."""
+        return f"evidence.benchmarks.{self.name}" if self.group == BENCHMARKS else f"evidence.{self.group}"
+
+    @property
+    def file(self) -> str:
+        """The file of the module, as seen from this folder."""
+        return self.module.removeprefix("evidence.").replace(".", "/") + ".py"
+
+    def arguments(self, full: bool) -> tuple[str, ...]:
+        """Return the arguments of the module."""
+        experiment = () if self.group == BENCHMARKS else (self.name,)
+        return (*experiment, *(self.full if full else self.default))
+
+    def command(self, full: bool) -> str:
+        """Return the command as a person types it."""
+        return " ".join(("python -m", self.module, *self.arguments(full)))
+
+    def limit(self, full: bool) -> float:
+        """Return the seconds after which the part is ended: several times what it takes on a quiet machine."""
+        return 60 * (5 + 4 * self.minutes[full])
+
+
+def _privacy(name: str, measures: str, repeats: int, minutes: tuple[float, float]) -> Part:
+    return Part(name, PRIVACY, measures, ("--repeats", str(repeats)), (), minutes)
+
+
+def _durability(name: str, measures: str, share: float, minutes: tuple[float, float]) -> Part:
+    return Part(name, DURABILITY, measures, ("--share", f"{share:g}"), (), minutes)
+
+
+def _benchmark(name: str, measures: str, default: str, full: str, minutes: tuple[float, float]) -> Part:
+    return Part(name, BENCHMARKS, measures, tuple(default.split()), tuple(full.split()), minutes)
+
+
+PARTS = (
+    _privacy("audits", "how close attacks on every case come to the epsilon allowed", 4, (4, 12)),
+    _privacy("noticing", "how much too small sigmas must be for the audit to notice", 4, (2, 5)),
+    _privacy("noise", "whether drawn noise follows the discrete Gaussian", 4, (0.5, 1.5)),
+    _privacy("intervals", "how often published intervals contain the exact ratio", 6, (1, 2)),
+    _durability("kills", "SIGKILL before lines of the modules that write", 0.15, (5, 30)),
+    _durability("moments", "SIGKILL at random moments of each command", 0.2, (2, 8)),
+    _durability("program", "SIGKILL of the installed program at random moments", 0.5, (1, 2)),
+    _durability("bits", "single bits flipped in a store and its write-ahead log", 0.25, (1.5, 5)),
+    _durability("disk", "a disk that is full at many file sizes", 0.5, (1, 2)),
+    _durability("files", "logs of thousands of files", 0.5, (1.5, 3)),
+    _durability("load", "days with very many events, users and regions", 0.25, (2, 8)),
+    _durability("soak", "many weekly releases with random kills", 0.2, (2, 8)),
+    _benchmark(
+        "anonymize",
+        "time and memory of anonymizing a week, next to DuckDB counting distinct users",
+        "--events 50e6 --rounds 2",
+        "--events 20e6 50e6 200e6",
+        (1.5, 8),
+    ),
+    _benchmark(
+        "bounding",
+        "contributions kept and bias, next to other rules of bounding",
+        "--seeds 0 1",
+        "--seeds 0 1 2 3 4",
+        (1, 2),
+    ),
+    _benchmark(
+        "calibrate",
+        "values published with calibrated and optimized sigmas, next to the paper's",
+        "--weeks 3",
+        "",
+        (2, 4),
+    ),
+    _benchmark(
+        "classify",
+        "speed and memory of the classifier, next to DuckDB's hash of the same texts",
+        "",
+        "",
+        (0.5, 0.5),
+    ),
+    _benchmark(
+        "dashboard",
+        "bytes and time of the dashboard in a browser, next to the smallest page that draws the map",
+        "--weeks 80 --rounds 3",
+        "",
+        (2.5, 5),
+    ),
+    _benchmark(
+        "publish",
+        "time of deriving and writing a dataset, next to DuckDB writing the CSV",
+        "--rounds 2",
+        "",
+        (1.5, 2),
+    ),
+    _benchmark(
+        "simulate",
+        "speed of the simulator, next to DuckDB writing two columns of numbers",
+        "",
+        "",
+        (0.5, 0.5),
+    ),
+    _benchmark(
+        "pool",
+        "what the unlabelled pool adds to the classifier's labels",
+        "--sizes 500 1000 --subsets 4",
+        "--sizes 500 1000 5909",
+        (1.5, 10),
+    ),
+    _benchmark(
+        "growth",
+        "time, CPU, memory and shuffle of a week by the size of its log, on DuckDB and Spark",
+        "--duckdb 5e6,20e6 --spark 5e6",
+        "--record",
+        (2, 35),
+    ),
+    _benchmark(
+        "peers",
+        "the same cells released by other libraries for differential privacy",
+        "--events 20e6 --peer-events 2e5,4e5 --rounds 1",
+        "--record",
+        (7, 15),
+    ),
+)
