@@ -1,5 +1,5 @@
 # Two commands do everything on a machine that has Python 3.11 or newer and reaches PyPI:
-#   make demo    the whole way on a simulated log, on this machine
+#   make demo    everything end to end on a simulated log
 #   make test    style, types and every test
 #   make model   train the packaged classifier again, from the packaged labels
 #   make evidence   every experiment and benchmark, about 45 minutes; writes evidence/report.md
