@@ -17,8 +17,8 @@ from search_insights.store.backup import back_up, restore
 from search_insights.store.journal import journal_path, read_journal
 from search_insights.store.store import open_store
 from search_insights.trends.scaling import scale_problems
-from tests.commands.test_anonymize_command import another_process
-from tests.dataset.test_publish import quick_accounting
+from tests.commands.test_anonymize import another_process
+from tests.dataset.test_publication import quick_accounting
 from tests.support.logs import Run
 from tests.trends.test_derive import add_weeks, little
 

@@ -14,7 +14,7 @@ from search_insights.errors import StoreError
 from search_insights.spec.coverage import Coverage
 from search_insights.store.journal import journal_path, read_journal, remember_checksums
 from search_insights.store.store import create_or_open_store, open_store
-from tests.dataset.test_publish import quick_accounting
+from tests.dataset.test_publication import quick_accounting
 from tests.lab.kill_cases import WEEKS, anonymize_words, new_folder
 from tests.lab.kills import die_after_commit, run_process
 from tests.support.logs import MONDAY, Publisher

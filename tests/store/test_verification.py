@@ -20,7 +20,7 @@ from search_insights.store.store import create_or_open_store, open_store
 from search_insights.store.verification import problems
 from search_insights.trends.release import make_release
 from search_insights.trends.scaling import scale_problems
-from tests.dataset.test_publish import quick_accounting
+from tests.dataset.test_publication import quick_accounting
 from tests.lab.damage import content, flips, refused
 from tests.store.test_store import entry_for
 from tests.support.logs import Run

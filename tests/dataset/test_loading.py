@@ -13,7 +13,7 @@ import pytest
 from search_insights.dataset.loading import Frame, load
 from search_insights.dataset.publication import publish
 from search_insights.errors import InputError
-from tests.dataset.test_publish import NO_SAFETY, quick_accounting
+from tests.dataset.test_publication import NO_SAFETY, quick_accounting
 from tests.trends.test_derive import CITY, NOTHING, TOWN, add_weeks, little
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "analysis.md"
