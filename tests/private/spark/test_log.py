@@ -15,12 +15,10 @@ from search_insights.private.log_files import find_files
 from search_insights.private.region_names import region_names
 from search_insights.private.spark.session import Cluster, open_session
 from search_insights.spec.coverage import Coverage
-from tests.support.logs import MONDAY, ROWS, WEEK, on_spark, searches, write_log
+from tests.support.logs import MONDAY, ROWS, SECRET, WEEK, on_spark, searches, write_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-SECRET = "hushhush"  # stands for anything private
 
 
 def test_a_table_of_the_catalog_is_a_log(session: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:

@@ -21,13 +21,11 @@ from search_insights.private.spark.session import (
 )
 from search_insights.spec.coverage import Coverage
 from search_insights.store.store import open_store
-from tests.conftest import CONTRARY, QUICK
-from tests.support.logs import MONDAY, WEEK, Publisher, on_spark, searches, write_log
+from tests.support.logs import MONDAY, SECRET, WEEK, Publisher, on_spark, searches, write_log
+from tests.support.spark import CONTRARY, QUICK
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-SECRET = "hushhush"  # stands for anything private
 
 
 def test_an_error_of_spark_betrays_nothing(
