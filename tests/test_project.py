@@ -74,6 +74,18 @@ def test_the_wheel_works_where_it_is_installed(wheel: Path, tmp_path: Path) -> N
     assert ended.stdout.splitlines() == [str(site / "search_insights" / "__init__.py"), "vaccination-v1", "True"]
 
 
+# The dependencies
+
+
+@pytest.mark.parametrize("name", ["core.txt", "dev.txt"])
+def test_every_dependency_is_pinned_by_hash(name: str) -> None:
+    """An exact version with the SHA-256 of its files: nothing else is installed."""
+    text = (ROOT / "requirements" / name).read_text(encoding="utf-8")
+    wanted = [part for part in text.replace("\\\n", " ").splitlines() if part and not part.lstrip().startswith("#")]
+    assert len(wanted) > 10
+    assert [line for line in wanted if "==" not in line or "--hash=sha256:" not in line] == []
+
+
 # The code
 
 

@@ -45,6 +45,7 @@ CellCounts = dict[tuple[str, str], int]
 MONDAY = "2021-03-08"  # summer time begins on its Sunday
 PACIFIC = ZoneInfo("America/Los_Angeles")  # the zone of the packaged release
 WEEK = Week(date.fromisoformat(MONDAY), PACIFIC.key)
+NEXT_WEEK = Week(date(2021, 3, 15), PACIFIC.key)
 ROWS = 140  # of `searches`: 20 on each day, so that 7 of them are 5 %
 NOON = f"TIMESTAMPTZ '{MONDAY} 20:00:00+00' + to_days((i % 7)::INTEGER)"  # of the week's days in turn, as SQL
 SECRET = "hushhush"  # stands for anything private; no output may contain it
