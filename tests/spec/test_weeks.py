@@ -35,7 +35,7 @@ def hours(week: Week, day: date) -> float:
 @example(day=date(2021, 11, 7), zone="America/Havana")  # its first hour comes twice
 @example(day=date(2023, 4, 28), zone="Africa/Cairo")
 def test_a_day_holds_the_instants_of_its_date_and_no_others(day: date, zone: str) -> None:
-    """From the first instant of a day to its last, the date in the release's zone is that day, and not before or after."""
+    """Instants from the day's begin to its end have its date in the release's zone, and no others have."""
     begin, end = Week(day, zone).day_bounds(day)
     moment = timedelta(microseconds=1)
     instants = (begin - moment, begin, end - moment, end)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 Run = Callable[..., tuple[int, str, str]]
 CellCounts = dict[tuple[str, str], int]
+ReadRow = tuple[str, str, str, str]
 
 MONDAY = "2021-03-08"  # summer time begins on its Sunday
 PACIFIC = ZoneInfo("America/Los_Angeles")  # the zone of the packaged release
@@ -133,7 +134,7 @@ def _value(value: object) -> str:
     return "NULL" if value is None else literal(str(value))
 
 
-def read(*patterns: Path | str, columns: dict[str, str] | None = None) -> list[tuple[str, str, str, str]]:
+def read(*patterns: Path | str, columns: dict[str, str] | None = None) -> list[ReadRow]:
     """Return the rows that the program reads from a log, sorted: (user, time, region, category), all as text."""
     with duckdb.connect() as connection:
         open_log(connection, LogSource(tuple(str(p) for p in patterns), columns or {}), "UTC")
