@@ -1,7 +1,8 @@
-"""What the tests share: the releases they speak of, and the program as a user runs it."""
+"""Fixtures of all tests: releases, Spark, the program as a user runs it, and datasets and sites of the dashboard."""
 
 import os
 import socket
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,16 +12,19 @@ from hypothesis import settings
 
 from search_insights.commands.cli import main
 from search_insights.dashboards.site import dashboard
-from search_insights.errors import InputError
-from search_insights.private.spark.session import Cluster, open_session, private_session, require_java
+from search_insights.private.spark.session import Cluster, open_session, private_session
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Geography, load_geography
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
 from tests.lab.mutants import MUTANTS, VARIABLE
-from tests.support.dashboards import other_dataset, quick_accounting, us_dataset, with_a_zero
+from tests.support.dashboards import other_dataset, us_dataset, with_a_zero
 from tests.support.logs import Publisher, Run, little_coverage, new_publisher
 from tests.support.other_country import other_geography, other_spec
+from tests.support.quick_accounting import patch_accounting
+from tests.support.skips import pytest_terminal_summary  # noqa: F401 - a hook of pytest
+from tests.support.spark import CONTRARY, QUICK, need_java
+from tests.support.stores import short_window_coverage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,33 +33,10 @@ if TYPE_CHECKING:
 settings.register_profile("steady", deadline=None, max_examples=50)
 settings.load_profile("steady")
 
-# Spark's settings for little data: quick to start.
-QUICK = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.shuffle.partitions": "2",
-}
-
-# What a cluster's operators may have set: the opposite of all that a log is read with.
-CONTRARY = {
-    "spark.sql.ansi.enabled": "false",
-    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
-    "spark.sql.caseSensitive": "false",
-    "spark.sql.files.ignoreCorruptFiles": "true",
-    "spark.sql.files.ignoreMissingFiles": "true",
-    "spark.sql.groupByAliases": "false",
-    "spark.sql.legacy.consecutiveStringLiterals.enabled": "true",
-    "spark.sql.parquet.inferTimestampNTZ.enabled": "false",
-    "spark.sql.parquet.int96TimestampConversion": "true",
-    "spark.sql.parser.escapedStringLiterals": "true",
-    "spark.sql.sources.partitionColumnTypeInference.enabled": "true",
-    "spark.sql.timestampType": "TIMESTAMP_NTZ",
-}
-
 
 @pytest.fixture(scope="session", autouse=True)
 def mutant() -> Iterator[None]:
-    """Put a broken variant of the program in place, if one is asked for (see tests/lab/mutants.py)."""
+    """Break the program as SEARCH_INSIGHTS_MUTANT says, if it is set (see tests/lab/mutants.py)."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         if name := os.environ.get(VARIABLE):
             MUTANTS[name].put_in(monkeypatch)
@@ -86,6 +67,12 @@ def coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
     return little_coverage(tmp_path_factory.mktemp("little"))
 
 
+@pytest.fixture
+def short_coverage(tmp_path: Path) -> Coverage:
+    """The packaged release of the little country, with a sparsity window of four weeks."""
+    return short_window_coverage(tmp_path)
+
+
 @pytest.fixture(scope="session")
 def other_coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
     """The release of Qazaria."""
@@ -94,22 +81,17 @@ def other_coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator["SparkSession"]:
-    """A real Spark on this machine, which tries a task up to four times, with a server of Spark Connect in it.
+    """A real Spark on this machine with a Spark Connect server, which tries a task up to four times.
 
-    Its own settings are contrary, so that tests notice each that a session of this program needs and does not set.
+    Its settings are contrary, so that a test fails for each setting that a session needs and does not set itself.
     """
-    try:
-        require_java()
-    except InputError as missing:
-        if os.environ.get("CI"):
-            pytest.fail(f"CI must have what the tests need: {missing}")
-        pytest.skip(str(missing))
+    need_java()
     with socket.create_server(("localhost", 0)) as free:
         port = free.getsockname()[1]
     more = {
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(port),
-        "spark.io.encryption.enabled": "false",  # with it PySpark leaves sockets open; the command's tests have it on
+        "spark.io.encryption.enabled": "false",  # with it PySpark leaves sockets open; tests of the command set it
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
     }
     with open_session(Cluster("local[2,4]", settings=QUICK | CONTRARY | more)) as session:
@@ -118,13 +100,13 @@ def spark() -> Iterator["SparkSession"]:
 
 @pytest.fixture
 def session(spark: "SparkSession") -> "SparkSession":
-    """A session with settings and views of its own."""
+    """A Spark session with settings and views of its own."""
     return private_session(spark)
 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the program with these arguments; gives its exit code, what it printed, and what it told the operator."""
+    """Run the program with arguments; returns its exit code, standard output and standard error."""
 
     def run_with(*arguments: str | Path) -> tuple[int, str, str]:
         capsys.readouterr()
@@ -144,6 +126,21 @@ def publisher(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Publ
     return new_publisher(tmp_path, run, monkeypatch)
 
 
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder for the program's temporary files."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.fixture
+def quick_accounting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The accounting made quick, for tests that are about something else."""
+    patch_accounting(monkeypatch.setattr)
+
+
 # The dashboard's datasets and sites, each made once
 
 
@@ -161,7 +158,7 @@ def other_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _published(make: Callable[[Path], Path], folder: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
-        quick_accounting(patch)
+        patch_accounting(patch.setattr)
         return make(folder)
 
 
@@ -173,7 +170,7 @@ def us_site(us_data: Path, other_data: Path, tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture(scope="session")
 def other_site(other_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of Qazaria alone, of which the program knows nothing but the dataset."""
+    """A site of Qazaria alone, made from nothing but its dataset."""
     return dashboard([other_data], tmp_path_factory.mktemp("other") / "site").folder
 
 

@@ -1,4 +1,4 @@
-"""The pages of the project are true where a program can tell: links, anchors, paths, names, and the README's form."""
+"""Links, anchors, paths and names in the project's pages exist, and the README has its form."""
 
 import re
 from collections import Counter
@@ -42,7 +42,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def problems(page: Path, root: Path) -> Iterator[str]:
-    """Say what a page points at that is not there: links and images, anchors, paths, modules, names in linked files."""
+    """Report links, images, anchors, paths, modules and names in linked files that do not exist."""
     text = page.read_text(encoding="utf-8")
     prose = _FENCE.sub("", text)
     for match in _LINK.finditer(_CODE.sub("", prose)):
@@ -73,13 +73,13 @@ def _link_problems(page: Path, target: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
-def test_what_a_page_points_at_is_there(page: Path) -> None:
+def test_everything_that_a_page_points_at_exists(page: Path) -> None:
     """Every relative link, image, anchor, path in backticks and name beside a linked file exists."""
     assert list(problems(page, ROOT)) == []
 
 
 def test_a_broken_page_is_reported(tmp_path: Path) -> None:
-    """The check itself works: it names each thing that is missing, and nothing that is there."""
+    """The check itself works: it reports everything that is missing, and nothing that exists."""
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "there.py").write_text("def kept() -> None: ...\n", encoding="utf-8")
     page = tmp_path / "page.md"
@@ -117,7 +117,7 @@ cat docs/there.py # [no](link.md)
 
 
 def test_every_test_that_a_page_names_exists() -> None:
-    """A reviewer who looks for the test behind a sentence finds it."""
+    """Every test function that a page names is in a test module."""
     defined = {
         name
         for folder in ("tests", "evidence/tests")
@@ -132,7 +132,7 @@ def test_every_test_that_a_page_names_exists() -> None:
 
 
 def test_the_readme_is_short_and_begins_with_what_to_run() -> None:
-    """The first commands that a reader sees are those that show the program and test it."""
+    """The README has at most 120 lines, and its first commands are `make demo` and `make test`."""
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= MOST_README_LINES
     commands = [line.split("#")[0].strip() for line in lines[:12] if line.startswith("    ")]
@@ -140,7 +140,7 @@ def test_the_readme_is_short_and_begins_with_what_to_run() -> None:
 
 
 def test_the_architecture_page_has_every_package_and_top_level_module() -> None:
-    """Whoever sees a name in the folder of the package finds it on the page."""
+    """Every entry of the package's folder is named on the page."""
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     entries = [path for path in PACKAGE.iterdir() if not path.name.startswith("__pycache__")]
     names = [f"{path.name}/" if path.is_dir() else path.name for path in entries]
@@ -148,7 +148,7 @@ def test_the_architecture_page_has_every_package_and_top_level_module() -> None:
 
 
 def test_the_index_leads_to_every_page_of_docs() -> None:
-    """No page is left that nobody is led to."""
+    """docs/README.md links to every other page of docs."""
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
     others = [page.name for page in PAGES if page.parent == ROOT / "docs" and page.name != "README.md"]
     assert [name for name in others if f"({name}" not in index] == []

@@ -1,6 +1,6 @@
-"""Faults of the machine and of others: full disks, stores that cannot be written, clocks, changing files, two at once.
+"""Faults outside the program: full disks, read-only stores, wrong clocks, changing files, two processes at once.
 
-After each the store is whole, the message is one line, and running again when the fault is gone completes the work.
+After each of them the store is intact, the error is one line, and the next run without the fault completes the work.
 """
 
 import ctypes
@@ -27,13 +27,14 @@ from search_insights.store.verification import problems
 from search_insights.trends.scaling import scale_problems
 from tests.lab.kill_cases import PUBLISH, WEEKS, anonymize_words, new_folder
 from tests.lab.kills import Ended, digest, run_process
+from tests.support.clocks import clock
 from tests.support.logs import MONDAY, Publisher, searches, write_log
 
 BACKUP = ("store", "backup", "--store", "store.db", "--out", "backup.db")
 
 
 def weeks_in(folder: Path) -> list[str]:
-    """Open a store, see that it is whole, and list its weeks; none if it is not there or empty."""
+    """Open a store, check that it is intact, and list its weeks; none if it is missing or empty."""
     try:
         with open_store(folder / "store.db") as store:
             assert problems(store, scale_problems) == []
@@ -63,7 +64,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def one(template: Path, tmp_path: Path) -> Path:
-    """A copy of that, to be spoilt."""
+    """A copy of that publisher's folder, which the test may change."""
     return shutil.copytree(template, tmp_path / "work")
 
 
@@ -71,17 +72,17 @@ def one(template: Path, tmp_path: Path) -> Path:
 
 
 def largest_file(size: int) -> None:
-    """Let no file grow over a size; the system then fails writes as on a full disk."""
+    """Let no file grow beyond a size; writes then fail as on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 @pytest.mark.parametrize("size", [0, 4_000, 600_000])
 def test_a_disk_that_is_full_while_a_store_is_made_spends_nothing_twice(tmp_path: Path, size: int) -> None:
-    """Wherever room runs out, there is one line, or the week is there; afterwards the run completes it."""
+    """Wherever space runs out, the run ends in one line or commits the week; the next run completes it."""
     folder = new_folder(tmp_path / "work", WEEKS[0])
     full = run_process(anonymize_words(WEEKS[0]), folder, setup=partial(largest_file, size))
     if full.code:
-        assert full.code == 2 or size < 200  # then the message itself has no room
+        assert full.code == 2 or size < 200  # then there is no space for the message itself
     noise = read_journal(folder / "store.db")
     weeks_in(folder)
     assert run_process(anonymize_words(WEEKS[0]), folder).code == 0
@@ -90,14 +91,14 @@ def test_a_disk_that_is_full_while_a_store_is_made_spends_nothing_twice(tmp_path
 
 
 @pytest.mark.parametrize("words", [anonymize_words(WEEKS[1]), PUBLISH, BACKUP], ids=["anonymize", "publish", "backup"])
-@pytest.mark.parametrize("room", [20_000])
-def test_a_disk_that_is_full_changes_nothing(one: Path, words: tuple[str, ...], room: int) -> None:
-    """The store and the dataset are as they were, there is one line and no half file; with room, the work is done."""
+@pytest.mark.parametrize("space", [20_000])
+def test_a_disk_that_is_full_changes_nothing(one: Path, words: tuple[str, ...], space: int) -> None:
+    """Store and dataset do not change, and there is one line and no partial file; with space, the work is done."""
     if words == PUBLISH:
         assert run_process(anonymize_words(WEEKS[1]), one).code == 0
     weeks, dataset, names = weeks_in(one), digest(one / "dataset"), {path.name for path in one.iterdir()}
-    ended = run_process(words, one, setup=partial(largest_file, room))
-    if ended.code or words != anonymize_words(WEEKS[1]):  # a week may still have room in the log of changes
+    ended = run_process(words, one, setup=partial(largest_file, space))
+    if ended.code or words != anonymize_words(WEEKS[1]):  # a week may still fit into the .wal file
         assert_one_line(ended)
         assert weeks_in(one) == weeks
         assert {path.name for path in one.iterdir()} - {"store.db.wal"} == names
@@ -107,20 +108,20 @@ def test_a_disk_that_is_full_changes_nothing(one: Path, words: tuple[str, ...], 
 
 @contextmanager
 def small_disk(folder: Path, size: str) -> Iterator[None]:
-    """Put a file system of so few bytes there, where the system lets us."""
+    """Mount a file system of this size on a folder, if the user may."""
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True, check=False
     )
     if mounted.returncode:
-        pytest.skip("this user may not mount a small disk")
+        pytest.skip("this user may not mount a file system; run as root to include it")
     try:
         yield
     finally:
         subprocess.run(["umount", folder], check=True)
 
 
-def test_a_small_disk_that_fills_up_is_told_and_can_be_used_again(one: Path, tmp_path: Path) -> None:
-    """On a real file system without room: every command ends in one line, and works when there is room again."""
+def test_a_real_disk_that_is_full_is_reported_and_can_be_used_again(one: Path, tmp_path: Path) -> None:
+    """On a full file system every command ends in one line; with space again, it works."""
     disk = tmp_path / "disk"
     disk.mkdir()
     with small_disk(disk, "6m"):
@@ -140,15 +141,15 @@ def test_a_small_disk_that_fills_up_is_told_and_can_be_used_again(one: Path, tmp
 
 
 def be_in(folder: Path) -> None:
-    """Work in another folder than the one for output and temporary files."""
+    """Work in this folder, while output and temporary files go to another."""
     os.chdir(folder)
 
 
 # A store that cannot be written
 
 
-def be_like_others() -> None:
-    """Give up the superuser's rights (capset), who may otherwise write what nobody may."""
+def drop_privileges() -> None:
+    """Give up the rights of root (capset), which ignore read-only modes."""
     if os.geteuid() == 0:
         header, none = struct.pack("Ii", 0x20080522, 0), bytes(24)
         if ctypes.CDLL(None).capset(header, none):
@@ -157,30 +158,30 @@ def be_like_others() -> None:
 
 @pytest.fixture
 def read_only(one: Path) -> Iterator[Path]:
-    """The same with a store that may not be written."""
+    """The same with a store that cannot be written."""
     (one / "store.db").chmod(0o400)
     yield one
     one.chmod(0o700)
 
 
-def test_a_read_only_store_is_told_in_one_line(read_only: Path) -> None:
-    """Nothing is noised that cannot be kept."""
-    ended = run_process(anonymize_words(WEEKS[1]), read_only, setup=be_like_others)
+def test_a_read_only_store_is_one_line(read_only: Path) -> None:
+    """`anonymize` on a read-only store ends in one line and commits nothing."""
+    ended = run_process(anonymize_words(WEEKS[1]), read_only, setup=drop_privileges)
     assert_one_line(ended)
     assert "store.db: the store may not be opened by this user" in ended.text
     assert weeks_in(read_only) == [str(WEEKS[0])]
 
 
 def test_a_read_only_store_can_be_read(read_only: Path) -> None:
-    """Its ledger is shown, its dataset published, a backup made."""
+    """Showing the ledger, publishing and making a backup need no write access to the store."""
     for words in (("ledger", "--store", "store.db", "--verify"), PUBLISH, BACKUP):
-        ended = run_process(words, read_only, setup=be_like_others)
+        ended = run_process(words, read_only, setup=drop_privileges)
         assert ended.code == 0, ended.text
 
 
 @pytest.mark.parametrize("words", [anonymize_words(WEEKS[1]), PUBLISH, BACKUP], ids=["anonymize", "publish", "backup"])
-def test_a_read_only_folder_is_told_in_one_line(read_only: Path, words: tuple[str, ...]) -> None:
-    """The store's folder, where the journal, the dataset and the backup would go."""
+def test_a_read_only_folder_is_one_line(read_only: Path, words: tuple[str, ...]) -> None:
+    """If the folder of the journal, the dataset and the backup is read-only, there is one line and no change."""
     (read_only / "store.db").chmod(0o600)
     (read_only / "store.db.journal").unlink()
     (read_only / "tmp").chmod(0o700)
@@ -192,20 +193,20 @@ def test_a_read_only_folder_is_told_in_one_line(read_only: Path, words: tuple[st
 
 
 def in_a_read_only_folder() -> None:
-    """Let nothing be made in the working folder."""
+    """Make the working folder read-only."""
     Path.cwd().chmod(0o500)
-    be_like_others()
+    drop_privileges()
 
 
-def test_output_that_cannot_be_written_is_told_in_one_line(one: Path) -> None:
-    """Standard output on a full disk: one line, not a traceback, and not success."""
+def test_output_that_cannot_be_written_is_one_line(one: Path) -> None:
+    """If standard output is on a full disk, the command fails with one line and no traceback."""
     ended = run_process(("ledger", "--store", "store.db"), one, setup=to_a_full_disk)
     assert ended.code == 2
     assert ended.text == "search-insights: output: No space left on device\n"
 
 
 def to_a_full_disk() -> None:
-    """Send standard output where there is never room."""
+    """Send standard output to a device that is always full."""
     if not Path("/dev/full").exists():
         os._exit(2)
     os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
@@ -214,23 +215,12 @@ def to_a_full_disk() -> None:
 # Clocks
 
 
-def clock(moments: list[datetime]) -> type[datetime]:
-    """A clock that shows these times one after the other, and then stops."""
-
-    class Clock(datetime):
-        @classmethod
-        def now(cls, tz: object = None) -> "datetime":  # type: ignore[override]
-            return moments.pop(0) if len(moments) > 1 else moments[0]
-
-    return Clock
-
-
 @pytest.mark.parametrize("year", [1970, 2020])
 def test_a_clock_that_is_behind_spends_nothing(
     publisher: Publisher, monkeypatch: pytest.MonkeyPatch, year: int
 ) -> None:
-    """A week that is not over by the clock is refused, whatever the log holds."""
-    monkeypatch.setattr("search_insights.anonymization.datetime", clock([datetime(year, 1, 1, tzinfo=UTC)]))
+    """A week that is not over by the clock is refused, whatever is in the log."""
+    monkeypatch.setattr("search_insights.anonymization.datetime", clock(datetime(year, 1, 1, tzinfo=UTC)))
     code, _, err = publisher.anonymize(publisher.log())
     assert code == 2
     assert f"week {MONDAY} is not over" in err
@@ -240,9 +230,9 @@ def test_a_clock_that_is_behind_spends_nothing(
 def test_a_clock_that_jumps_back_during_a_run_does_no_harm(
     publisher: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The ledger tells the time that it was told; nothing depends on its order."""
+    """The ledger records the time of the clock; nothing depends on the order of these times."""
     moments = [datetime(2099, 1, 1, tzinfo=UTC), datetime(1999, 1, 1, tzinfo=UTC)]
-    monkeypatch.setattr("search_insights.anonymization.datetime", clock(moments))
+    monkeypatch.setattr("search_insights.anonymization.datetime", clock(*moments))
     assert publisher.anonymize(publisher.log())[0] == 0
     assert [entry.committed_at for entry in publisher.ledger()] == ["1999-01-01T00:00:00+00:00"]
     monkeypatch.undo()
@@ -253,7 +243,7 @@ def test_a_clock_that_jumps_back_during_a_run_does_no_harm(
 
 
 def touch(path: Path) -> None:
-    """Write the same again: whoever does may write more."""
+    """Change the time of the last write: more may be written."""
     os.utime(path, ns=(1, 1))
 
 
@@ -275,7 +265,7 @@ def empty(path: Path) -> None:
 def test_a_log_that_changes_while_it_is_read_is_refused(
     publisher: Publisher, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None], day: int
 ) -> None:
-    """A week is noised once, so a file that is still being written, replaced or taken away spends nothing."""
+    """A week is noised once, so if a file is written, replaced or deleted during the run, nothing is spent."""
     log, bound, days = publisher.log(name="log.csv"), DuckDbEngine.bound, iter(range(99))
 
     def change_on_a_day(engine, *arguments):  # type: ignore[no-untyped-def]
@@ -301,7 +291,7 @@ def at_once(folder: Path, *commands: tuple[str, ...]) -> list[Ended]:
 
 
 def test_two_processes_noise_a_week_once(tmp_path: Path) -> None:
-    """One of them does it; the others wait for their turn in one line, or find it done."""
+    """Exactly one process commits the week; the others say that the store is in use or has the week already."""
     folder = new_folder(tmp_path / "work", WEEKS[0])
     ended = at_once(folder, *[anonymize_words(WEEKS[0])] * 4)
     assert sum("committed to" in e.text for e in ended) == 1
@@ -313,7 +303,7 @@ def test_two_processes_noise_a_week_once(tmp_path: Path) -> None:
 
 
 def test_two_processes_publish_the_same_dataset(one: Path) -> None:
-    """Whoever is last, the dataset is whole, and nothing is left beside it."""
+    """Whichever process is last, the dataset is complete, and there are no other files beside it."""
     assert run_process(anonymize_words(WEEKS[1]), one).code == 0
     names = {path.name for path in one.iterdir()}
     ended = at_once(one, PUBLISH, PUBLISH)
@@ -325,11 +315,11 @@ def test_two_processes_publish_the_same_dataset(one: Path) -> None:
     assert digest(one / "dataset") == alone
 
 
-# What others may see
+# Modes
 
 
-def test_everything_beside_the_dataset_is_for_its_owner_only(one: Path) -> None:
-    """Store, journal and backup are 0600 whatever the mask; the dataset is for all."""
+def test_only_the_dataset_can_be_read_by_others(one: Path) -> None:
+    """Store, journal and backup have mode 0600 whatever the process's mask; the dataset has 0755."""
     assert run_process(BACKUP, one, setup=partial(os.umask, 0)).code == 0
     for name in ("store.db", "store.db.journal", "backup.db"):
         assert stat.S_IMODE((one / name).stat().st_mode) == 0o600

@@ -1,4 +1,4 @@
-"""Killed at any moment, the program loses nothing, spends nothing twice and lets nothing out.
+"""Killed at any moment, the program loses no data, spends no budget twice and reveals nothing private.
 
 These are the quick versions; `python -m evidence.durability kills moments` kills at every line.
 """
@@ -31,13 +31,13 @@ NAMES = [
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
-    """What stands there before each command."""
+    """The folder before each command."""
     return {case.name: case for case in cases(tmp_path_factory.mktemp("cases"))}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_kill_at_a_step_leaves_all_or_nothing(prepared: dict[str, Case], name: str) -> None:
-    """Before lines spread over the whole run: the promises of `tests/lab/kills.py` hold."""
+    """Killed before lines spread over the whole run, the program keeps the promises of `tests/lab/kills.py`."""
     case, tally = prepared[name], Tally()
     steps = steps_of(case, most=1)
     for step in steps[3 :: len(steps) // 2]:
@@ -47,7 +47,7 @@ def test_a_kill_at_a_step_leaves_all_or_nothing(prepared: dict[str, Case], name:
 
 
 def test_a_kill_around_the_commit_leaves_all_or_nothing(prepared: dict[str, Case]) -> None:
-    """Before each line of the transaction and of what writes the journal."""
+    """The same promises hold before each line of the commit, which includes the transaction and the journal."""
     case, tally = prepared["anonymize, later"], Tally()
     around = [step for step in steps_of(case, most=1) if step[0] == "store/store.py" and step[1] in lines_of_commit()]
     assert len(around) > 8
@@ -57,31 +57,31 @@ def test_a_kill_around_the_commit_leaves_all_or_nothing(prepared: dict[str, Case
 
 
 def lines_of_commit() -> range:
-    """Number the lines of the function that makes a week final."""
+    """Return the line numbers of the function that makes a week final."""
     lines, first = inspect.getsourcelines(Store.commit_week)
     return range(first, first + len(lines))
 
 
 @pytest.mark.parametrize("name", ["anonymize, later", "publish, again"])
 def test_a_kill_at_a_random_moment_leaves_all_or_nothing(prepared: dict[str, Case], name: str) -> None:
-    """Wherever the process happens to be, in the database's own code too."""
+    """The same promises hold wherever the process is killed, also in the database's own code."""
     case, tally = prepared[name], Tally()
     for moment in random_moments(case, 2, seed=7):
         check(case, tally, after=moment)
     assert tally.killed + tally.ended == 2
 
 
-def test_names_of_all_cases_are_tested(prepared: dict[str, Case]) -> None:
-    """A case that is added is killed here too."""
+def test_every_case_is_tested(prepared: dict[str, Case]) -> None:
+    """A new case must be added to the names that are tested here."""
     assert list(prepared) == NAMES
 
 
-# What a killed process leaves
+# Signals
 
 
 @pytest.mark.parametrize("send", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_a_run_cleanly(tmp_path: Path, send: int) -> None:
-    """Ctrl-C and a request to end: nothing is spent, no private file is left, and the next run does the work."""
+    """After SIGINT and SIGTERM nothing is spent, no private file is left, and the next run does the work."""
     folder = new_folder(tmp_path / "work", WEEKS[0])
     ended = run_process(anonymize_words(WEEKS[0]), folder, setup=interrupt if send == signal.SIGINT else terminate)
     assert ended.code == 128 + send
@@ -92,8 +92,8 @@ def test_a_signal_ends_a_run_cleanly(tmp_path: Path, send: int) -> None:
 
 
 @pytest.mark.parametrize("send", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_in_the_middle_of_the_databases_work_is_no_fault(prepared: dict[str, Case], send: int) -> None:
-    """DuckDB turns what a signal raises into an error of its own; the program still says what it was."""
+def test_a_signal_during_a_query_is_not_a_fault(prepared: dict[str, Case], send: int) -> None:
+    """DuckDB turns the exception of a signal into an error of its own; the exit code is still that of the signal."""
     case = prepared["publish, again"]
     seconds = seconds_of(case)
     for moment in (0.3, 0.7):
@@ -104,12 +104,12 @@ def test_a_signal_in_the_middle_of_the_databases_work_is_no_fault(prepared: dict
 
 
 def interrupt() -> None:
-    """Press Ctrl-C when the third day is counted."""
+    """Send SIGINT when the third day is counted."""
     _send_on_the_third_day(signal.SIGINT)
 
 
 def terminate() -> None:
-    """Be asked to end when the third day is counted."""
+    """Send SIGTERM when the third day is counted."""
     _send_on_the_third_day(signal.SIGTERM)
 
 
@@ -126,9 +126,12 @@ def _send_on_the_third_day(number: int) -> None:
     DuckDbEngine.bound = bound  # type: ignore[method-assign]
 
 
+# What a killed process leaves
+
+
 @pytest.fixture
-def left(tmp_path: Path) -> Path:
-    """A folder with the leftovers of a killed process, of a living one and of somebody else's program."""
+def leftovers(tmp_path: Path) -> Path:
+    """A folder with leftovers of a killed process, and with folders and links of other programs."""
     (tmp_path / "work-abandon1").mkdir()
     (tmp_path / "work-abandon1" / "private").write_text("spilled")
     (tmp_path / "work-abandon1-not").mkdir()
@@ -137,27 +140,27 @@ def left(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_a_killed_process_left_is_removed_by_the_next(left: Path) -> None:
-    """Private data does not lie in the temporary folder for longer than that; what is not its own is left alone."""
-    with working_folder(left, "work-") as mine:
+def test_what_a_killed_process_left_is_removed_by_the_next(leftovers: Path) -> None:
+    """The next run removes the private data of a killed one, and nothing that belongs to other programs."""
+    with working_folder(leftovers, "work-") as mine:
         assert stat.S_IMODE(mine.stat().st_mode) == 0o700
-        assert {path.name for path in left.iterdir()} == {
+        assert {path.name for path in leftovers.iterdir()} == {
             *("work-abandon1-not", "other-abandon1", "work-linkedxx"),
             mine.name,
         }
     assert not mine.exists()
 
 
-def test_what_a_living_process_works_in_is_left_alone(tmp_path: Path) -> None:
-    """Two runs at once do not remove each other's folders."""
+def test_the_folder_of_a_running_process_is_not_removed(tmp_path: Path) -> None:
+    """Two runs at the same time do not remove each other's folders."""
     with working_folder(tmp_path, "work-") as one, working_folder(tmp_path, "work-") as other:
         assert one.is_dir()
         assert other.is_dir()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_dataset_that_was_moved_aside_comes_back(tmp_path: Path) -> None:
-    """Where names cannot be exchanged in one step, a kill between the two renames is undone by the next run."""
+def test_a_dataset_that_was_moved_aside_is_restored(tmp_path: Path) -> None:
+    """Where two names cannot be exchanged in one step, a kill between the renames is undone by the next run."""
     (tmp_path / ".out.draft-abcdefgh.old").mkdir()
     (tmp_path / ".out.draft-abcdefgh.old" / "data").write_text("published")
 
@@ -172,7 +175,7 @@ def test_a_dataset_that_was_moved_aside_comes_back(tmp_path: Path) -> None:
 
 
 def test_many_crashes_do_not_add_up(tmp_path: Path) -> None:
-    """A soak: week after week with a kill in between, and in the end the dataset of a run that nobody disturbed."""
+    """After several weeks with random kills the dataset is the same as without kills, and no files are left."""
     result = soak(tmp_path, weeks=2, seed=3)
     assert result.kills >= 1
     assert result.differs == []

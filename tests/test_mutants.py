@@ -1,4 +1,4 @@
-"""Broken variants of the program are caught: the tests that guard a rule fail when the rule is left out."""
+"""Broken variants of the program are caught: the tests that guard a rule fail if the rule is removed."""
 
 import os
 import re
@@ -16,7 +16,7 @@ TABLE = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_broken_variant_is_caught(name: str) -> None:
-    """Each test that is said to catch a variant fails on it, on its own."""
+    """Each test that is listed for a variant fails on it."""
     tests = MUTANTS[name].caught_by
     command = [sys.executable, "-m", "pytest", "-q", "-rf", "-p", "no:cacheprovider", *tests]
     done = subprocess.run(
@@ -35,7 +35,7 @@ def test_the_docs_list_every_variant_and_what_catches_it() -> None:
 
 
 def test_every_test_that_the_docs_name_exists() -> None:
-    """docs/privacy.md points at tests; each of them is there."""
+    """Every test that docs/privacy.md names is defined."""
     defined = {
         name
         for path in (ROOT / "tests").rglob("test_*.py")

@@ -1,8 +1,8 @@
-"""Nothing but the noisy counts crosses from the log to the outside.
+"""Store and dataset depend on the log through the noisy counts only.
 
-Noise is replaced by fixed numbers, whatever the counts are: then two very different logs must leave the same store and
-the same dataset, byte for byte. Whatever differed would be something that the log told without noise: the existence of
-a cell, the order of rows, the size of a file, a bound, a name.
+With noisy counts replaced by fixed numbers, two very different logs must give the same store and the same dataset, byte
+for byte. Any difference would reveal something about the log without noise: the existence of a cell, the order of rows,
+the size of a file, a bound, a name.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
@@ -24,6 +24,7 @@ from search_insights.spec.spec_file import spec_toml
 from search_insights.support.arrays import Counts, Floats
 from search_insights.trends import release
 from tests.lab.mutants import everywhere
+from tests.support.clocks import clock
 from tests.support.logs import MONDAY, Publisher, Run, little_geography, new_publisher, searches
 
 BUSY = searches(category="['A1', 'A2', 'A3'][(i % 3) + 1]", rows=40_000)
@@ -31,25 +32,17 @@ SPARSE = searches(region="'US-AL'", category="'A3'", rows=30_000)
 
 
 def fixed_noise(counts: Counts, sigmas: Floats) -> Counts:
-    """Give numbers that depend on the place of a cell only, large enough to be published."""
+    """Return numbers that depend only on the position of a cell and are large enough to be published."""
     place = np.arange(counts.size, dtype=np.int64)
     return place % 7 + np.resize(np.array([80_000, 3_600, 2_800, 3_200], dtype=np.int64), counts.size)
 
 
-class Stopped(datetime):
-    """A clock that stands still, so that only the log could make a difference."""
-
-    @classmethod
-    def now(cls, tz: tzinfo | None = None) -> "Stopped":
-        return cls(2022, 2, 2, 12, tzinfo=tz)
-
-
 @pytest.fixture
 def published(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> dict[str, Publisher]:
-    """Two publishers with logs that have little in common."""
+    """Two publishers whose logs have little in common, at the same time."""
     everywhere(monkeypatch, add_noise, fixed_noise)
     for module in (anonymization, release):
-        monkeypatch.setattr(module, "datetime", Stopped)
+        monkeypatch.setattr(module, "datetime", clock(datetime(2022, 2, 2, 12, tzinfo=UTC)))
     publishers = {}
     for name, query in (("everywhere", BUSY), ("in one state", SPARSE)):
         folder = tmp_path / name
@@ -70,28 +63,28 @@ def _files(folder: Path) -> dict[str, str]:
 
 
 def _tables(store: Path) -> dict[str, list[tuple[object, ...]]]:
-    """Read all that a store holds, in the order in which it lies there."""
+    """Return the rows of every table of a store, in the order in which they are stored."""
     with duckdb.connect(store, read_only=True) as connection:
         names = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
         return {name: connection.execute(f"SELECT * FROM {name} ORDER BY rowid").fetchall() for name in names}
 
 
 def test_the_store_depends_on_the_log_through_noisy_counts_only(published: dict[str, Publisher]) -> None:
-    """With the same noisy counts, two different logs leave the same tables: no bound, size or name of theirs."""
+    """With the same noisy counts, two different logs give the same tables."""
     busy, sparse = (_tables(publisher.store) for publisher in published.values())
     assert busy["counts"]
     assert busy == sparse
 
 
 def test_the_dataset_depends_on_the_log_through_noisy_counts_only(published: dict[str, Publisher]) -> None:
-    """With the same noisy counts, two different logs publish the same files: rows, order, sizes, statements."""
+    """With the same noisy counts, two different logs give the same files: rows, order, sizes, statements."""
     busy, sparse = (_files(publisher.folder / "dataset") for publisher in published.values())
     assert len(busy) >= 6
     assert busy == sparse
 
 
 def test_privacy_checks_survive_python_dash_o(paper: Spec, tmp_path: Path) -> None:
-    """`python -O` removes asserts; a spec that promises too much is still refused before anything is read."""
+    """`python -O` removes asserts; a spec that promises too much is still refused before the log is read."""
     text = spec_toml(paper).replace("epsilon = 2.19", "epsilon = 1.0")
     (tmp_path / "boast.toml").write_text(text, encoding="utf-8")
     program = "import sys; from search_insights.commands.cli import main; sys.exit(main())"

@@ -1,4 +1,4 @@
-"""Promises about the project itself: the package is whole, the code keeps its rules, the README keeps up."""
+"""The package is complete, dependencies are pinned, and code, tests and README keep the project's rules."""
 
 import ast
 import os
@@ -14,6 +14,7 @@ from search_insights.commands.cli import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "search_insights"
+TESTS = ROOT / "tests"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST_LINES = 400
 
@@ -33,15 +34,15 @@ def pip(*arguments: str | Path) -> None:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build what users install."""
+    """The wheel that users install."""
     folder = tmp_path_factory.mktemp("wheel")
     pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ".")
     [built] = folder.glob("*.whl")
     return built
 
 
-def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
-    """Specs, data and SQL travel with the code, each byte for byte."""
+def test_the_wheel_has_every_file_of_the_package(wheel: Path) -> None:
+    """The wheel has the code, specs, data and SQL, byte for byte."""
     files = [path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     assert {path.suffix for path in files} >= {".py", ".toml", ".parquet"}
     with zipfile.ZipFile(wheel) as archive:
@@ -50,13 +51,13 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
 
 
 def test_the_wheel_says_that_it_is_typed(wheel: Path) -> None:
-    """The classifier is true: type checkers of users find the types."""
+    """The wheel has the marker file by which type checkers find the types."""
     with zipfile.ZipFile(wheel) as archive:
         assert "search_insights/py.typed" in archive.namelist()
 
 
 def test_the_wheel_works_where_it_is_installed(wheel: Path, tmp_path: Path) -> None:
-    """The default spec and geography load from an installed copy, far from the repository."""
+    """An installed copy loads its default spec and geography without the repository."""
     site = tmp_path / "site"
     pip("install", "--no-deps", "--target", site, wheel)
     code = (
@@ -74,26 +75,64 @@ def test_the_wheel_works_where_it_is_installed(wheel: Path, tmp_path: Path) -> N
     assert ended.stdout.splitlines() == [str(site / "search_insights" / "__init__.py"), "vaccination-v1", "True"]
 
 
+# The dependencies
+
+
+@pytest.mark.parametrize("name", ["core.txt", "dev.txt"])
+def test_every_dependency_is_pinned_by_hash(name: str) -> None:
+    """Every requirement has an exact version and the SHA-256 of its files."""
+    text = (ROOT / "requirements" / name).read_text(encoding="utf-8")
+    wanted = [part for part in text.replace("\\\n", " ").splitlines() if part and not part.lstrip().startswith("#")]
+    assert len(wanted) > 10
+    assert [line for line in wanted if "==" not in line or "--hash=sha256:" not in line] == []
+
+
 # The code
 
 
 @pytest.mark.parametrize("module", MODULES, ids=name_of)
 def test_no_check_is_an_assert(module: Path) -> None:
-    """`python -O` removes asserts, so no check of the program is one."""
+    """`python -O` removes asserts, so the program does not use them."""
     tree = ast.parse(module.read_text(encoding="utf-8"))
     assert [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assert)] == []
 
 
 @pytest.mark.parametrize("module", MODULES, ids=name_of)
 def test_every_module_says_what_it_is_for(module: Path) -> None:
-    """A reader learns from its first line what a module does."""
+    """Every module begins with a docstring."""
     assert ast.get_docstring(ast.parse(module.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("module", MODULES, ids=name_of)
-def test_no_module_is_longer_than_one_idea(module: Path) -> None:
-    """A module that grows over 400 lines holds more than one idea."""
+def test_no_module_is_too_long(module: Path) -> None:
+    """A module has at most 400 lines."""
     assert len(module.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+# The tests
+
+
+def test_no_test_module_imports_another() -> None:
+    """What test modules share is in tests/support, tests/lab or a conftest.py."""
+    importing = re.compile(r"^\s*(?:from|import)\s+[\w.]*\b(?:test_\w+|conftest)\b", re.MULTILINE)
+    modules = sorted(TESTS.rglob("*.py"))
+    assert [path.name for path in modules if importing.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_no_test_module_is_too_long() -> None:
+    """A test module has at most 400 lines."""
+    lines = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in TESTS.rglob("*.py")}
+    assert [name for name, number in lines.items() if number > MOST_LINES] == []
+
+
+def test_every_test_states_its_rule() -> None:
+    """Every test function has a docstring."""
+    assert [
+        f"{path.name}: {node.name}"
+        for path in sorted(TESTS.rglob("test_*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and not ast.get_docstring(node)
+    ] == []
 
 
 # The README
@@ -101,6 +140,6 @@ def test_no_module_is_longer_than_one_idea(module: Path) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_readme_mentions_every_command(command: str) -> None:
-    """A command that nobody is told of is not there."""
+    """Every command is named in the README."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert re.search(rf"search-insights {re.escape(command)}\b|`{re.escape(command)}\b", readme)

@@ -1,4 +1,4 @@
-"""Nothing private gets out: a canary in every column of the log, and every place it could get to is searched."""
+"""Nothing private leaves the log: no output, store or temporary file that remains contains a value of it."""
 
 import os
 import signal
@@ -7,18 +7,26 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
+import numpy as np
 import pytest
 
+from search_insights.anonymization import anonymize
+from search_insights.commands.console import Steps
+from search_insights.errors import LogError
+from search_insights.private.log import LogSource
+from search_insights.spec.cells import CellList
+from search_insights.store.journal import journal_path
 from tests.lab.kill_cases import PUBLISH, WEEKS, anonymize_words, new_folder
 from tests.lab.kills import run_process, start_process
-from tests.support.logs import write_log
+from tests.support.logs import SECRET, WEEK, Publisher, count, searches, write_log
 
 USER, QUERY, PLACE = "canaryuser", "canaryquery", "canaryplace"
 CANARIES = [word.encode() for word in (USER, QUERY, PLACE)]
 
 
 def log_with_canaries(folder: Path, rows: int = 20_000, kind: str = "parquet") -> Path:
-    """Write a week whose users, queries and some of its places are canaries."""
+    """Write a week in which all users and queries and some places are canaries."""
     query = f"""
         SELECT '{USER}' || i AS user_id, '{QUERY} ' || i AS query,
                TIMESTAMPTZ '{WEEKS[0]} 06:00:00+00' + to_days((i % 7)::INTEGER) AS timestamp,
@@ -28,8 +36,8 @@ def log_with_canaries(folder: Path, rows: int = 20_000, kind: str = "parquet") -
     return write_log(folder / "log" / f"log.{kind}", query)
 
 
-def told_in(folder: Path) -> list[str]:
-    """List the files, other than the log, that hold a canary."""
+def files_with_canaries(folder: Path) -> list[str]:
+    """List the files, other than the log, that contain a canary."""
     return [
         str(path.relative_to(folder))
         for path in sorted(folder.rglob("*"))
@@ -39,7 +47,7 @@ def told_in(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_no_canary_leaves_the_log(tmp_path: Path, kind: str) -> None:
-    """Not in the store, the journal, a backup, the dataset, what is printed, or a temporary file that stays."""
+    """No canary is in the store, the journal, a backup, the dataset, the output or a remaining temporary file."""
     folder = new_folder(tmp_path / "work")
     log_with_canaries(folder, kind=kind)
     printed = ""
@@ -50,12 +58,12 @@ def test_no_canary_leaves_the_log(tmp_path: Path, kind: str) -> None:
         printed += ended.text
     assert "400 with an unknown region" in printed
     assert not any(word.decode() in printed for word in CANARIES)
-    assert told_in(folder) == []
+    assert files_with_canaries(folder) == []
     assert list((folder / "tmp").iterdir()) == []
 
 
-def test_what_a_killed_run_spilled_is_private_and_goes_with_the_next_run(tmp_path: Path) -> None:
-    """A day that does not fit into memory lies in a folder of mode 0700; killed, it lies there until the next start."""
+def test_what_a_killed_run_spilled_is_private_and_removed_by_the_next_run(tmp_path: Path) -> None:
+    """Data that does not fit into memory is in a folder of mode 0700; after a kill the next run removes it."""
     folder = new_folder(tmp_path / "work")
     log_with_canaries(folder, rows=1_500_000)
     words = (*anonymize_words(WEEKS[0]), "--memory", "60MB")
@@ -70,15 +78,15 @@ def test_what_a_killed_run_spilled_is_private_and_goes_with_the_next_run(tmp_pat
     assert spilled, "the run ended without spilling; give it less memory"
     left = list((folder / "tmp").iterdir())
     assert [stat.S_IMODE(path.stat().st_mode) for path in left] == [0o700]
-    assert told_in(folder) != []
+    assert files_with_canaries(folder) != []
     ended = run_process((*anonymize_words(WEEKS[0]), "--max-left-out", "0"), folder)
     assert ended.code == 2
     assert list((folder / "tmp").iterdir()) == []
-    assert told_in(folder) == []
+    assert files_with_canaries(folder) == []
 
 
 def _wait_for_spill(temporary: Path, alive: Callable[[], bool]) -> bool:
-    """Wait until a canary lies in a temporary file."""
+    """Wait until a temporary file contains a canary."""
     while alive():
         for path in temporary.glob("*/*"):
             try:
@@ -91,14 +99,76 @@ def _wait_for_spill(temporary: Path, alive: Callable[[], bool]) -> bool:
 
 
 def two_threads() -> None:
-    """Give each of DuckDB's threads more of the little memory."""
+    """Let DuckDB use few threads, so that each has more of the little memory."""
     os.cpu_count = lambda: 1
 
 
-@pytest.mark.parametrize("name", ["core.txt", "dev.txt"])
-def test_every_dependency_is_pinned_by_hash(name: str) -> None:
-    """An exact version with the SHA-256 of its files: nothing else is installed."""
-    text = (Path(__file__).parent.parent / "requirements" / name).read_text(encoding="utf-8")
-    wanted = [part for part in text.replace("\\\n", " ").splitlines() if part and not part.lstrip().startswith("#")]
-    assert len(wanted) > 10
-    assert [line for line in wanted if "==" not in line or "--hash=sha256:" not in line] == []
+# The store and temporary files
+
+
+def test_the_store_holds_no_user_query_or_exact_count(publisher: Publisher, temporary: Path) -> None:
+    """Stored counts differ from the exact ones as the sigmas say; no table and no byte of a file has a secret."""
+    log = publisher.log(
+        searches(
+            user_id=f"'{SECRET}-user-' || i",
+            region=f"CASE WHEN i < 100 THEN '{SECRET}-place' ELSE ['94103', '95667', 'geoId/06003'][(i % 3) + 1] END",
+            more=f"'{SECRET} query' AS query, '{SECRET}' AS extra",
+            rows=7_000,
+        )
+    )
+    code, out, err = publisher.anonymize(log)
+    assert code == 0
+    assert SECRET not in out + err
+    exact = count(publisher.coverage, log).counts
+    assert 2_000 < exact.max() < 7_000
+    sigmas = CellList(publisher.coverage).sigmas
+    score = float(np.square((publisher.noisy() - exact) / sigmas).mean())
+    assert 0.2 < score < 3
+    with duckdb.connect(str(publisher.store), read_only=True) as connection:
+        tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        assert {"about", "cells", "counts", "ledger", "regions"} <= set(tables)
+        for table in tables:
+            columns = connection.execute(f"SELECT * FROM {table}").fetchnumpy()
+            assert SECRET not in str([list(column) for column in columns.values()])
+            for column in columns.values():
+                assert column.dtype == object or len(column) != exact.size or (column != exact).any()
+    made = [path for path in publisher.folder.rglob("*") if path.is_file() and path not in (log, publisher.geography)]
+    assert sorted(made) == [publisher.store, journal_path(publisher.store)]
+    assert not any(SECRET.encode() in path.read_bytes() for path in made)
+
+
+@pytest.mark.parametrize("category", ["NULL", f"CASE WHEN i % 7 = 6 THEN '{SECRET}' END"], ids=["success", "error"])
+def test_the_folder_of_spilled_data_is_private_and_removed(
+    publisher: Publisher, temporary: Path, category: str
+) -> None:
+    """While the log is read there is one folder of mode 0700; after success or failure there is none."""
+    modes: list[list[int]] = []
+
+    def look(step: str) -> None:
+        modes.append([stat.S_IMODE(path.stat().st_mode) for path in temporary.iterdir()])
+
+    source = LogSource((str(publisher.log(searches(category=category))),))
+    try:
+        anonymize(source, publisher.store, [WEEK], publisher.coverage, progress=look)
+    except LogError as error:
+        assert "unknown value" in str(error)  # noqa: PT017 - one of the two cases has no error
+    assert len(modes) >= 7
+    assert all(seen == [0o700] for seen in modes)
+    assert list(temporary.iterdir()) == []
+
+
+def test_an_interrupted_run_leaves_no_spilled_data_and_spends_nothing(
+    publisher: Publisher, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C in the middle of a week ends with exit code 130; the folder is removed and the ledger is empty."""
+
+    class Interrupted(Steps):
+        def show(self, text: str) -> None:
+            if text.endswith("Thu"):
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr("search_insights.commands.anonymize.Steps", Interrupted)
+    code, out, err = publisher.anonymize(publisher.log())
+    assert (code, out, err) == (130, "", "search-insights: interrupted\n")
+    assert list(temporary.iterdir()) == []
+    assert publisher.ledger() == []

@@ -1,12 +1,12 @@
-"""Whatever is given, the program succeeds, or says in one line what is wrong, and writes nothing.
+"""Whatever the input, the program succeeds, or says in one line what is wrong and writes nothing.
 
-The corpus is built here; Hypothesis adds to it. Every private value in it holds SECRET, which must not be printed.
+The corpus is built here, and Hypothesis adds to it. Private values in it contain SECRET, which must not be printed.
 """
 
 import gzip
 import os
 import random
-import tempfile
+import resource
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,11 +19,21 @@ from hypothesis import strategies as st
 from search_insights.commands.cli import main
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec, spec_toml
+from tests.lab.kill_cases import PUBLISH, WEEKS, anonymize_words, week_log
 from tests.lab.kills import run_process
-from tests.support.logs import MONDAY, ROWS, Publisher, Run, little_geography, new_publisher, searches, write_log
-from tests.support.other_country import OTHER_SPEC
+from tests.support.logs import (
+    MONDAY,
+    ROWS,
+    SECRET,
+    Publisher,
+    Run,
+    assert_one_line,
+    little_geography,
+    searches,
+    write_log,
+)
+from tests.support.other_country import OTHER_REGIONS, OTHER_SPEC, write_csv
 
-SECRET = "hushhush"
 HEADER = "user_id,timestamp,region,category,query\n"
 LINES = "".join(f"{SECRET}{i},2021-03-{8 + i % 7:02d}T20:00:00Z,94103,A1,{SECRET} q{i}\n" for i in range(ROWS))
 CSV = HEADER + LINES
@@ -33,11 +43,9 @@ Make = Callable[[Path], Path]
 
 
 @pytest.fixture
-def publisher(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Publisher:
-    """A publisher with the little country, an empty folder and a temporary folder of its own."""
-    (tmp_path / "tmp").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
-    return new_publisher(tmp_path, run, monkeypatch)
+def publisher(publisher: Publisher, temporary: Path) -> Publisher:
+    """A publisher with a temporary folder in the publisher's own folder."""
+    return publisher
 
 
 def files_in(folder: Path) -> set[str]:
@@ -45,7 +53,7 @@ def files_in(folder: Path) -> set[str]:
 
 
 def assert_success_or_one_line(publisher: Publisher, log: Path, *options: str) -> tuple[int, str]:
-    """Anonymize a log: the week is committed, or there is one line and nothing else; no secret is told."""
+    """Anonymize a log and check that the week is committed, or that there is one line and no file; return both."""
     before = files_in(publisher.folder)
     code, out, err = publisher.anonymize(log, *options)
     assert SECRET not in out + err
@@ -54,20 +62,19 @@ def assert_success_or_one_line(publisher: Publisher, log: Path, *options: str) -
         assert out == f"week {MONDAY}: committed to {publisher.store}\n"
         return code, ""
     assert (code, out) == (2, "")
-    assert err.startswith("search-insights: ")
-    assert err.count("\n") == 1
+    assert_one_line(err)
     assert "fault of the program" not in err
     assert files_in(publisher.folder) == before
     return code, err
 
 
 def parquet(**columns: str) -> Make:
-    """A log with other columns than usual."""
+    """Make the usual log with other columns."""
     return lambda folder: write_log(folder / "log.parquet", searches(**columns))  # type: ignore[arg-type]
 
 
 def text(content: str | bytes, name: str = "log.csv") -> Make:
-    """A file with this content."""
+    """Make a file with this content."""
 
     def make(folder: Path) -> Path:
         path = folder / name
@@ -125,11 +132,11 @@ def pipe(folder: Path) -> Path:
 
 
 def secret(expression: str) -> str:
-    """A column of text that holds the secret."""
+    """Return a column of texts that contain the secret."""
     return f"'{SECRET}' || {expression}"
 
 
-# What is given, and the words of the refusal; no words for what succeeds.
+# The input and the words of the error; no words if it is accepted.
 CORPUS: dict[str, tuple[Make, str]] = {
     # Types
     "users that are fractions": (parquet(user_id="i + 0.5"), "column 'user_id': expected a whole number, text or UUID"),
@@ -208,7 +215,7 @@ CORPUS: dict[str, tuple[Make, str]] = {
 
 @pytest.mark.parametrize("what", CORPUS)
 def test_any_log_succeeds_or_is_refused_in_one_line(publisher: Publisher, what: str) -> None:
-    """The line says what is wrong; nothing private is in it and nothing is written."""
+    """The error says what is wrong, shows nothing private, and nothing is written."""
     make, words = CORPUS[what]
     code, err = assert_success_or_one_line(publisher, make(publisher.folder))
     assert code == (2 if words else 0), err
@@ -218,16 +225,16 @@ def test_any_log_succeeds_or_is_refused_in_one_line(publisher: Publisher, what: 
 @pytest.mark.parametrize(
     "what", ["users that are structs", "categories that are not there", "corrupt Parquet", "CSV with a line too long"]
 )
-def test_a_traceback_tells_nothing_private_either(publisher: Publisher, what: str) -> None:
-    """--debug shows where an error arose, and no value of the log."""
+def test_a_traceback_shows_nothing_private(publisher: Publisher, what: str) -> None:
+    """--debug shows where an error occurred, and no value of the log."""
     _, _, err = publisher.anonymize(CORPUS[what][0](publisher.folder), "--debug")
     assert "Traceback" in err
     assert SECRET not in err
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
-def test_a_log_of_many_files_is_one_log(publisher: Publisher, suffix: str) -> None:
-    """A file an hour for months is no reason to fail; the long version has 10,000."""
+def test_a_log_may_have_hundreds_of_files(publisher: Publisher, suffix: str) -> None:
+    """A log with a file for every hour of some weeks is read; the long version in evidence/ has 10,000."""
     log = publisher.folder / "log"
     first = write_log(log / f"0000.{suffix}")
     for number in range(1, 300):
@@ -252,7 +259,7 @@ EXPRESSIONS = st.sampled_from(
 def test_any_types_succeed_or_are_refused_in_one_line(
     publisher: Publisher, columns: tuple[str | None, ...], share: str
 ) -> None:
-    """Columns of any types, in any combination."""
+    """Columns may have any types in any combination."""
     roles = ("user_id", "timestamp", "region", "category")
     given_columns = {role: column for role, column in zip(roles, columns, strict=True) if column is not None}
     publisher.log(searches(**given_columns))  # type: ignore[arg-type]
@@ -263,7 +270,7 @@ def test_any_types_succeed_or_are_refused_in_one_line(
 
 
 def mutated(data: bytes, draw: random.Random) -> bytes:
-    """Damage a text here and there."""
+    """Return a text with bytes changed, removed and added at random."""
     changed = bytearray(data)
     for _ in range(draw.randint(1, 5)):
         place, what = draw.randrange(len(changed)), draw.random()
@@ -281,7 +288,7 @@ def mutated(data: bytes, draw: random.Random) -> bytes:
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32))
 def test_any_damage_to_csv_succeeds_or_is_refused_in_one_line(publisher: Publisher, seed: int) -> None:
-    """Bytes changed, removed and added anywhere."""
+    """CSV with bytes changed, removed and added is counted or refused."""
     path = publisher.folder / "log.csv"
     path.write_bytes(mutated(CSV.encode(), random.Random(seed)))
     if assert_success_or_one_line(publisher, path, "--max-left-out", "1")[0] == 0:
@@ -293,7 +300,7 @@ def test_any_damage_to_csv_succeeds_or_is_refused_in_one_line(publisher: Publish
 def test_any_damage_to_a_spec_or_geography_succeeds_or_is_refused_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], seed: int, kind: str
 ) -> None:
-    """`regions` answers, or says what is wrong with the file."""
+    """`regions` with a damaged spec or geography answers, or says what is wrong with the file."""
     geography = little_geography(tmp_path)
     good = geography.read_bytes() if kind == "--geography" else spec_toml(load_spec()).encode()
     bad = tmp_path / ("bad.csv" if kind == "--geography" else "bad.toml")
@@ -313,7 +320,7 @@ def test_any_damage_to_a_spec_or_geography_succeeds_or_is_refused_in_one_line(
 @pytest.mark.parametrize("begin", ["=", "+", "-", "@"])
 @pytest.mark.parametrize("column", ["name", "code", "place_id"])
 def test_a_name_that_a_spreadsheet_would_run_is_refused(run: Run, tmp_path: Path, begin: str, column: str) -> None:
-    """The dataset is CSV, and its form is fixed: such a name cannot be published safely, so it is not accepted."""
+    """The dataset is CSV in a fixed form, so a name that begins like a formula cannot be published safely."""
     old = {"name": "Alabama", "code": "US-AL", "place_id": "geoId/01009"}[column]
     geography = little_geography(tmp_path)
     geography.write_text(geography.read_text().replace(old, f"{begin}HYPERLINK(1)"))
@@ -322,17 +329,14 @@ def test_a_name_that_a_spreadsheet_would_run_is_refused(run: Run, tmp_path: Path
     assert f"column {column!r}: got '{begin}HYPERLINK(1)'; it is published, and a spreadsheet would take" in err
 
 
-def test_the_packaged_names_are_safe_too() -> None:
+def test_the_packaged_names_are_safe() -> None:
     """No name, code or place_id of the packaged country begins like a formula."""
     texts = [text for r in load_geography().regions for text in (r.name, r.code, r.place_id)]
     assert [text for text in texts if text.startswith(("=", "+", "-", "@"))] == []
 
 
 def test_names_become_neither_sql_nor_paths_nor_html(tmp_path: Path) -> None:
-    """A country whose code and names would do harm anywhere is published, and they stay text everywhere."""
-    from tests.lab.kill_cases import PUBLISH, WEEKS, anonymize_words, week_log
-    from tests.support.other_country import OTHER_REGIONS, write_csv
-
+    """A country's code and names with SQL, paths and HTML are published as text everywhere."""
     folder = tmp_path / "work"
     folder.mkdir()
     bad = "'); DROP TABLE counts; --<script>alert(1)</script>"
@@ -352,7 +356,7 @@ def test_names_become_neither_sql_nor_paths_nor_html(tmp_path: Path) -> None:
 
 
 def test_a_small_file_of_long_texts_does_not_fill_the_memory(tmp_path: Path) -> None:
-    """10 MB of text for each of 100 users in a file of a few kB: --memory holds, or the line says to raise it."""
+    """With 10 MB of text for each of 100 users in a file of a few kB, --memory holds or the error says to raise it."""
     words = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int32()), pa.array(["9" * 10_000_000]))
     times = pa.array(["2021-03-08T20:00:00Z"] * 100)
     table = pa.table({"user_id": words, "timestamp": times, "region": ["94103"] * 100, "category": ["A1"] * 100})
@@ -366,7 +370,5 @@ def test_a_small_file_of_long_texts_does_not_fill_the_memory(tmp_path: Path) -> 
 
 
 def two_gigabytes() -> None:
-    """Let the process have no more data in memory than this."""
-    import resource
-
+    """Limit the process's memory."""
     resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))

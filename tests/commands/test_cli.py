@@ -1,4 +1,4 @@
-"""Promises about the command line: errors in one line, exit codes to rely on, help that helps, a quick start."""
+"""The command line: one-line errors, exit codes, help, and a quick start."""
 
 import argparse
 import os
@@ -13,17 +13,16 @@ import pytest
 
 from search_insights import errors
 from search_insights.commands.cli import COMMANDS, command_module
-
-Run = Callable[..., tuple[int, str, str]]
+from tests.support.logs import Run, assert_one_line
 
 PROGRAM = Path(sysconfig.get_path("scripts")) / "search-insights"
-# What takes long to import; `--help` must not wait for it.
+# Packages that take long to import; `--help` must not load them.
 HEAVY = ("duckdb", "numpy", "scipy", "dp_accounting", "opendp", "altair", "pyspark")
 
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Output is buffered, as it is for users who did not ask otherwise."""
+    """Output is buffered, as by default."""
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
 
 
@@ -34,27 +33,20 @@ def raising(error: BaseException) -> Callable[[argparse.Namespace], int]:
     return run
 
 
-def assert_one_line(err: str) -> None:
-    assert err.startswith("search-insights: ")
-    assert err.count("\n") == 1
-    assert err.endswith("\n")
-    assert "Traceback" not in err
-
-
-# Slips on the command line
+# Wrong commands and options
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("region", "regions"), ("privcy", "privacy"), ("importus", "import-us")])
-def test_an_unknown_command_suggests_the_near_one(run: Run, typed: str, meant: str) -> None:
-    """A slip of the finger is answered with the command that was meant."""
+def test_a_mistyped_command_suggests_the_right_one(run: Run, typed: str, meant: str) -> None:
+    """The error for a mistyped command names the most similar command."""
     code, out, err = run(typed, "x")
     assert (code, out) == (2, "")
     assert_one_line(err)
     assert f"no command {typed!r}; did you mean {meant!r}?" in err
 
 
-def test_an_unknown_command_like_no_other_lists_them_all(run: Run) -> None:
-    """Where nothing is near, the commands are named."""
+def test_an_unknown_command_lists_all_commands(run: Run) -> None:
+    """If no command is similar, the error lists all of them."""
     code, _, err = run("zzz")
     assert code == 2
     assert_one_line(err)
@@ -74,7 +66,7 @@ def test_an_unknown_command_like_no_other_lists_them_all(run: Run) -> None:
     ],
 )
 def test_a_wrong_option_is_one_line_and_exit_code_2(run: Run, arguments: list[str], words: str) -> None:
-    """The line says what is wrong and where help is; abbreviations are not guessed."""
+    """The error says what is wrong and how to get help; abbreviated options are not accepted."""
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert_one_line(err)
@@ -86,7 +78,7 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(run: Run, arguments: list[st
     "arguments", [["regions", "x", "--spec", "absent.toml"], ["regions", "x", "--geography", "absent.csv"]]
 )
 def test_bad_input_is_one_line_and_exit_code_2(run: Run, arguments: list[str]) -> None:
-    """What was given cannot be used: the line names it."""
+    """A file that cannot be used gives one line that names it, and exit code 2."""
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert_one_line(err)
@@ -107,7 +99,7 @@ ERRORS = [
 def test_every_error_of_the_tree_has_its_exit_code(
     run: Run, monkeypatch: pytest.MonkeyPatch, error: type[errors.SearchInsightsError], exit_code: int
 ) -> None:
-    """2 for bad input, 1 for a check that failed, always with the message on one line."""
+    """Exit code 2 means bad input and 1 a failed check; the message is always one line."""
     made = {errors.SpecError: ("a", "b", "c\nd"), errors.MissingDays: ("two\nlines", ())}
     instance = error(*made.get(error, ("two\nlines",)))
     monkeypatch.setattr(command_module("privacy"), "run", raising(instance))
@@ -117,15 +109,15 @@ def test_every_error_of_the_tree_has_its_exit_code(
     assert "two lines" in err or "expected b, got c d" in err
 
 
-def test_the_tree_of_errors_is_written_at_the_top_of_its_module() -> None:
-    """Whoever opens the module sees every error there is."""
+def test_the_docstring_of_errors_shows_the_tree_of_errors() -> None:
+    """The docstring of the module names every error."""
     drawn = errors.__doc__ or ""
     assert [error.__name__ for error, _ in ERRORS if error.__name__ not in drawn] == []
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
 def test_debug_shows_the_traceback_and_keeps_the_exit_code(run: Run, place: str) -> None:
-    """Whoever asks for it sees where an error arose; scripts see the same exit code."""
+    """--debug, before or after the command, shows the traceback; the exit code is the same."""
     command = ["regions", "x", "--spec", "absent.toml"]
     code, _, err = run(*(["--debug", *command] if place == "before" else [*command, "--debug"]))
     assert code == 2
@@ -144,7 +136,7 @@ def secret_error() -> Exception:
 
 
 def test_a_fault_shows_only_its_kind(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The text of an unexpected error could hold a value of the search log, so it is not shown."""
+    """The message of an unexpected error could contain a value of the search log, so it is not shown."""
     monkeypatch.setattr(command_module("privacy"), "run", raising(secret_error()))
     code, out, err = run("privacy")
     assert code == 3
@@ -153,8 +145,8 @@ def test_a_fault_shows_only_its_kind(run: Run, monkeypatch: pytest.MonkeyPatch) 
     assert "4711" not in out + err
 
 
-def test_debug_shows_where_a_fault_arose(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The operator who asks for it sees the fault in full, with the same exit code."""
+def test_debug_shows_where_a_fault_occurred(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With --debug the operator sees the whole traceback of a fault, with the same exit code."""
     monkeypatch.setattr(command_module("privacy"), "run", raising(secret_error()))
     code, out, err = run("privacy", "--debug")
     assert (code, out) == (3, "")
@@ -163,7 +155,7 @@ def test_debug_shows_where_a_fault_arose(run: Run, monkeypatch: pytest.MonkeyPat
 
 
 def test_an_interruption_is_one_line_and_exit_code_130(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C is no fault: 128 plus the signal's number, as shells expect."""
+    """Ctrl-C gives exit code 128 plus the number of the signal, as shells expect."""
     monkeypatch.setattr(command_module("privacy"), "run", raising(KeyboardInterrupt()))
     code, out, err = run("privacy")
     assert (code, out) == (130, "")
@@ -171,8 +163,8 @@ def test_an_interruption_is_one_line_and_exit_code_130(run: Run, monkeypatch: py
 
 
 @pytest.mark.usefixtures("environment")
-def test_a_reader_that_has_seen_enough_is_no_error() -> None:
-    """`search-insights regions a --json | head -1` is quiet; its exit code tells that nobody read to the end."""
+def test_a_closed_pipe_is_not_an_error() -> None:
+    """`search-insights regions a --json | head -1` prints no error; its exit code says that the pipe was closed."""
     with subprocess.Popen(
         [PROGRAM, "regions", "a", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as program:
@@ -186,8 +178,8 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
 
 @pytest.mark.usefixtures("environment")
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"], ["regions", "--help"], ["regions", "94103"]])
-def test_short_output_for_a_reader_that_is_gone_is_quiet(arguments: list[str]) -> None:
-    """What fits a buffer meets a closed pipe only when it is flushed; that is quiet too."""
+def test_a_closed_pipe_is_not_an_error_for_short_output(arguments: list[str]) -> None:
+    """Output that fits into the buffer meets the closed pipe only when it is flushed; that prints no error either."""
     reading, writing = os.pipe()
     os.close(reading)
     ended = subprocess.run([PROGRAM, *arguments], stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
@@ -199,7 +191,7 @@ def test_short_output_for_a_reader_that_is_gone_is_quiet(arguments: list[str]) -
 
 
 def test_no_arguments_give_the_help(run: Run) -> None:
-    """Whoever types only the name sees what there is."""
+    """`search-insights` alone prints the help."""
     assert run() == run("--help")
     code, out, err = run()
     assert (code, err) == (0, "")
@@ -207,7 +199,7 @@ def test_no_arguments_give_the_help(run: Run) -> None:
 
 
 def test_the_help_names_every_command_with_its_line(run: Run) -> None:
-    """All commands are on the first page, each with what it does."""
+    """The help lists all commands, each with one line that says what it does."""
     _, out, _ = run("--help")
     words = " ".join(out.split())
     assert [name for name in COMMANDS if f"{name} {command_module(name).HELP}" not in words] == []
@@ -215,7 +207,7 @@ def test_the_help_names_every_command_with_its_line(run: Run) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_every_command_has_an_example(run: Run, name: str) -> None:
-    """Each command shows how it is called, what it is for, and its options."""
+    """The help of each command has its usage, an example and its options."""
     code, out, err = run(name, "--help")
     assert (code, err) == (0, "")
     assert f"usage: search-insights {name}" in out
@@ -225,7 +217,7 @@ def test_the_help_of_every_command_has_an_example(run: Run, name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_a_module_of_one_form(name: str) -> None:
-    """A module of `commands` has its help, an example, its options, and what runs it."""
+    """A module of `commands` has HELP, EXAMPLE, add_arguments and run."""
     module = command_module(name)
     assert module.__doc__
     assert isinstance(module.HELP, str)
@@ -236,28 +228,28 @@ def test_every_command_is_a_module_of_one_form(name: str) -> None:
 
 
 def test_the_version_is_the_packages(run: Run) -> None:
-    """What --version prints is what was installed."""
+    """--version prints the version of the installed package."""
     assert run("--version") == (0, f"search-insights {metadata.version('search-insights')}\n", "")
 
 
-# A quick start
+# Import times
 
 
 def loaded_by(code: str) -> set[str]:
-    """Run code in a fresh interpreter and say which heavy packages it loaded."""
+    """Run code in a new interpreter and return which heavy packages it loaded."""
     report = f"import sys\n{code}\nsys.stderr.write(','.join(m for m in {HEAVY!r} if m in sys.modules))"
     ended = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True)
     return set(filter(None, ended.stderr.split(",")))
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
-    """Whoever imports the package pays for what is used, not for what there is."""
+    """`import search_insights` loads none of the heavy packages."""
     assert loaded_by("import search_insights") == set()
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["regions", "--help"], ["regoins"]], ids=" ".join)
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
-    """Help and slips are answered at once."""
+    """Help and mistyped commands load none of the heavy packages."""
     code = f"from search_insights.commands.cli import main\ntry:\n    main({arguments!r})\nexcept SystemExit:\n    pass"
     if arguments == ["regoins"]:
         code = f"import io\nsys.stderr = io.StringIO()\n{code}\nsys.stderr = sys.__stderr__"
@@ -265,5 +257,5 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
 
 
 def test_the_check_for_heavy_packages_sees_them() -> None:
-    """The two tests above can fail."""
+    """The check itself works: it reports a heavy package that is loaded."""
     assert loaded_by("import duckdb") >= {"duckdb"}

@@ -1,10 +1,8 @@
-"""Promises about the accounting: the paper's numbers, the closed form of Gaussian composition, and every case."""
+"""The accounting gives the paper's numbers, agrees with the closed form, and covers every case of any spec."""
 
 import dataclasses
-import json
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,13 +12,11 @@ from hypothesis import strategies as st
 from search_insights.dp.accounting import Accounting, account, cases, epsilon_of_days, require_promise
 from search_insights.errors import CheckFailed
 from search_insights.spec.spec import Promise, Sigma, Spec
-from tests.support.other_country import OTHER_SPEC, other_spec, other_spec_file, plain_spec, specs
-
-Run = Callable[..., tuple[int, str, str]]
+from tests.support.other_country import other_spec, plain_spec, specs
 
 
 def closed_form_epsilon(sigmas: list[float], delta: float) -> float:
-    """Solve delta(epsilon) of continuous Gaussian mechanisms of sensitivity 1, which compose to a single one."""
+    """Solve delta(epsilon) of continuous Gaussian mechanisms of sensitivity 1, which compose to one mechanism."""
     mu = math.sqrt(sum(1 / sigma**2 for sigma in sigmas))
 
     def phi(x: float) -> float:
@@ -67,14 +63,14 @@ def test_the_papers_promise_holds(papers: Accounting, paper: Spec) -> None:
 def test_each_case_composes_the_papers_mechanisms(
     papers: Accounting, name: str, standard_deviations: list[float]
 ) -> None:
-    """Section 3.2 lists the mechanisms of the three cases; a user-day known to its state only sees four."""
+    """Section 3.2 lists the mechanisms of three cases; a user-day known only to its state has four."""
     sigmas = {c.case.name: sorted(s.value for s in c.case.sigmas) for c in papers.cases}
     assert len(sigmas) == 4
     assert sigmas[name] == sorted(standard_deviations)
 
 
 def test_a_user_day_known_to_its_state_only_is_covered(papers: Accounting) -> None:
-    """An event known only to its state counts at state level only, and costs far less than the promise."""
+    """A user-day known only to its state counts at state level only, and has a smaller epsilon than the others."""
     epsilons = {c.case.name: c.epsilon for c in papers.cases}
     assert 0 < epsilons["state_only"] < min(epsilons[name] for name in ("small", "medium", "large"))
 
@@ -84,7 +80,7 @@ def test_a_user_day_known_to_its_state_only_is_covered(papers: Accounting) -> No
 
 @pytest.mark.parametrize("make", [None, other_spec, plain_spec], ids=["paper", "other", "plain"])
 def test_each_case_agrees_with_the_closed_form(paper: Spec, make: Callable[[], Spec] | None) -> None:
-    """Gaussians compose to one with mu^2 = sum 1/sigma^2; the discrete one is as good and errs to the safe side."""
+    """Gaussians compose to one with mu^2 = sum 1/sigma^2; the accounting gives that or slightly more."""
     spec = make() if make else paper
     for case in account(spec).cases:
         exact = closed_form_epsilon([s.value for s in case.case.sigmas], spec.promise.delta)
@@ -92,7 +88,7 @@ def test_each_case_agrees_with_the_closed_form(paper: Spec, make: Callable[[], S
 
 
 def exact_epsilon(first: float, second: float, delta: float) -> float:
-    """Solve delta(epsilon) of two discrete Gaussian mechanisms of sensitivity 1 by summing over all their outputs."""
+    """Solve delta(epsilon) of two discrete Gaussian mechanisms of sensitivity 1 by a sum over all their outputs."""
     outputs = [np.arange(-math.ceil(15 * s), math.ceil(15 * s) + 2) for s in (first, second)]
     weights = [np.exp(-((x - 1) ** 2) / (2 * s**2)) for x, s in zip(outputs, (first, second), strict=True)]
     losses = [(2 * x - 1) / (2 * s**2) for x, s in zip(outputs, (first, second), strict=True)]
@@ -109,7 +105,7 @@ def exact_epsilon(first: float, second: float, delta: float) -> float:
 @settings(max_examples=15)
 @given(st.floats(0.5, 25), st.floats(0.5, 25), st.sampled_from([1e-4, 1e-6, 1e-8]))
 def test_no_epsilon_is_lower_than_the_exact_one(first: float, second: float, delta: float) -> None:
-    """The accounting is of the discrete Gaussian that is really drawn: never below what all its outputs add up to."""
+    """The accounting is for the discrete Gaussian that is drawn: never below the exact sum over its outputs."""
     base = plain_spec()
     spec = dataclasses.replace(
         base,
@@ -128,7 +124,7 @@ def test_no_epsilon_is_lower_than_the_exact_one(first: float, second: float, del
 
 @given(specs())
 def test_every_class_is_a_case_with_the_mechanisms_that_it_reports(spec: Spec) -> None:
-    """A case has each category once for each level that reports its class (X1, X3, X4) and each open level."""
+    """A case has each category once for each level that reports its class and for each open level (X1, X3, X4)."""
     by_name = {case.name: case for case in cases(spec)}
     for size_class in spec.class_names:
         levels = sum(
@@ -147,20 +143,20 @@ def _is_classed(spec: Spec, level: str) -> bool:
 
 @given(specs())
 def test_a_user_day_known_to_open_levels_only_is_a_case(spec: Spec) -> None:
-    """Open levels alone are listed, without the mechanisms of any class."""
+    """There is a case with the mechanisms of the open levels alone."""
     of_open = [case for case in cases(spec) if case.name == "_".join((*spec.open_levels, "only"))]
     wanted = len(spec.open_levels) * len(spec.categories)
     assert [len(case.sigmas) for case in of_open] == ([wanted] if wanted else [])
 
 
 @given(specs())
-def test_every_sigma_is_seen_by_some_case(spec: Spec) -> None:
-    """No noise of the table is left out of the accounting."""
+def test_every_sigma_is_in_some_case(spec: Spec) -> None:
+    """The accounting covers every sigma of the spec."""
     assert {s for case in cases(spec) for s in case.sigmas} == set(spec.sigmas)
 
 
 def test_the_other_countrys_promise_holds() -> None:
-    """Two cases of 12 and 16 mechanisms and one of open levels, all within its own promise."""
+    """Its cases have 12, 16 and 4 mechanisms, and all are within its promise."""
     accounting = require_promise(other_spec())
     assert {c.case.name: len(c.case.sigmas) for c in accounting.cases} == {
         "rural": 12,
@@ -171,7 +167,7 @@ def test_the_other_countrys_promise_holds() -> None:
 
 
 def test_a_spec_without_classes_has_one_case() -> None:
-    """All of its levels are open, so all of its mechanisms see the same user-day."""
+    """All of its levels are open, so one case has all of its mechanisms."""
     accounting = require_promise(plain_spec())
     assert [(c.case.name, len(c.case.sigmas)) for c in accounting.cases] == [("province_commune_only", 6)]
 
@@ -184,7 +180,7 @@ def quieter(spec: Spec, factor: float) -> Spec:
 
 
 def test_less_noise_than_promised_is_refused(paper: Spec) -> None:
-    """One percent less noise breaks the paper's promise; the message says what is promised and what is given."""
+    """One percent less noise breaks the paper's promise; the error says what is promised and what the sigmas give."""
     with pytest.raises(CheckFailed) as refused:
         require_promise(quieter(paper, 0.99))
     message = str(refused.value)
@@ -193,7 +189,7 @@ def test_less_noise_than_promised_is_refused(paper: Spec) -> None:
 
 
 def test_one_class_with_too_little_noise_is_enough_to_refuse(paper: Spec) -> None:
-    """The promise is to everybody: it is no better than the worst case."""
+    """The promise holds for every case, so one case that breaks it is enough."""
     sigmas = tuple(
         dataclasses.replace(s, value=3.0) if (s.level, s.size_class, s.category) == ("county", "small", "A3") else s
         for s in paper.sigmas
@@ -203,7 +199,7 @@ def test_one_class_with_too_little_noise_is_enough_to_refuse(paper: Spec) -> Non
 
 
 def test_more_noise_gives_less_epsilon(paper: Spec) -> None:
-    """Every case gains from more noise."""
+    """With more noise every case has a smaller epsilon."""
     louder = account(quieter(paper, 1.5))
     assert louder.holds
     for more, less in zip(louder.cases, account(paper).cases, strict=True):
@@ -214,48 +210,11 @@ def test_more_noise_gives_less_epsilon(paper: Spec) -> None:
 
 
 def test_one_day_is_what_is_promised(papers: Accounting, paper: Spec) -> None:
-    """The unit of the promise is one day."""
+    """The epsilon of one day is that of the promise's accounting."""
     assert epsilon_of_days(paper, 1) == papers.epsilon
 
 
 def test_more_days_give_more_epsilon(paper: Spec) -> None:
-    """A user active on more days is protected less, but better than by adding epsilons."""
+    """A user active on more days has a larger epsilon, but smaller than the sum over the days."""
     one, two, seven = (epsilon_of_days(paper, days) for days in (1, 2, 7))
     assert one < two < seven < 7 * one
-
-
-# The command
-
-
-def test_privacy_prints_every_case_as_json(run: Run) -> None:
-    """Scripts read promise, holds and cases, each with its name, epsilon, delta and sigmas."""
-    code, out, err = run("privacy", "--json")
-    answer = json.loads(out)
-    assert (code, err) == (0, "")
-    assert answer["promise"] == {"epsilon": 2.19, "delta": 1e-5}
-    assert answer["holds"] is True
-    assert {c["name"]: len(c["sigmas"]) for c in answer["cases"]} == {
-        "large": 12,
-        "medium": 12,
-        "small": 8,
-        "state_only": 4,
-    }
-    assert all(0 < c["epsilon"] <= 2.19 and c["delta"] == 1e-5 for c in answer["cases"])
-
-
-def test_privacy_speaks_of_any_spec(run: Run, tmp_path: Path) -> None:
-    """The accounting of another release shows its own classes and its own promise."""
-    code, out, _ = run("privacy", "--spec", other_spec_file(tmp_path))
-    assert code == 0
-    assert all(word in out for word in ("heating-v2", "rural", "urban", "province_only", "The promise holds"))
-
-
-def test_privacy_exits_with_1_if_the_promise_does_not_hold(run: Run, tmp_path: Path) -> None:
-    """A broken promise is a check that failed: the whole accounting is shown, and the exit code is 1."""
-    path = tmp_path / "bold.toml"
-    path.write_text(OTHER_SPEC.replace("epsilon = 3.0", "epsilon = 1.0"), encoding="utf-8")
-    code, out, _ = run("privacy", "--spec", path)
-    assert code == 1
-    assert "The promise DOES NOT HOLD" in out
-    code, out, _ = run("privacy", "--spec", path, "--json")
-    assert (code, json.loads(out)["holds"]) == (1, False)

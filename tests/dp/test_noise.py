@@ -1,6 +1,7 @@
-"""The noise that the program writes has the sigmas of the spec, and nothing else."""
+"""The noise of the stored counts is a discrete Gaussian with the sigmas of the spec."""
 
 import math
+import random
 from datetime import date
 from pathlib import Path
 
@@ -22,15 +23,15 @@ from search_insights.store.store import open_store
 
 Residues = dict[tuple[str, str | None, str], npt.NDArray[np.float64]]
 
-# Enough cells of each kind that a sigma off by 10 % is told apart from the right one with near certainty.
+# Enough cells of each kind to detect a sigma that is 10 % off with near certainty.
 REGIONS = 5000
 WEEKS = (date(2021, 3, 8), date(2021, 3, 15))
-# For each of 24 kinds of cell, two-sided: false alarms of the whole test stay under 1e-6.
+# Two-sided, for each of 24 kinds of cell: false alarms of the whole test stay under 1e-6.
 FALSE_ALARM = 1e-6 / 24
 
 
 def wide_country(spec: Spec) -> Coverage:
-    """Make a country with as many states, and counties and postal codes of each class, as REGIONS says."""
+    """Return a country with REGIONS states, and as many counties and postal codes of each class."""
     regions = [Region("W", "Wide", "country", None, None, 1e9, None, None, "W")]
     for i in range(REGIONS):
         regions.append(Region(f"S{i}", "State", "state", "W", None, 1e3, None, None, f"S{i}"))
@@ -47,7 +48,7 @@ def wide_country(spec: Spec) -> Coverage:
 
 @pytest.fixture(scope="module")
 def residues(paper: Spec, tmp_path_factory: pytest.TempPathFactory) -> Residues:
-    """Anonymize two weeks in which one user searches once a day; give what was stored less the exact counts."""
+    """The stored minus the exact counts of two weeks in which one user searches once a day."""
     folder = tmp_path_factory.mktemp("noise")
     with duckdb.connect() as connection:
         connection.execute(f"""
@@ -68,13 +69,13 @@ def residues(paper: Spec, tmp_path_factory: pytest.TempPathFactory) -> Residues:
 
 
 def accepted(sample: npt.NDArray[np.float64], sigma: float) -> bool:
-    """Test two-sided whether a sample has mean 0 and this sigma."""
+    """Return whether a two-sided test accepts that a sample has mean 0 and this sigma."""
     low, high = stats.chi2.interval(1 - FALSE_ALARM, df=sample.size)
     return bool(low < np.square(sample).sum() / sigma**2 < high)
 
 
 def test_each_kind_of_cell_gets_the_sigma_of_the_spec(residues: Residues, paper: Spec) -> None:
-    """Per level, class and category, stored noise has the spec's sigma, told apart from 10 % less or more."""
+    """For each level, class and category the noise has the spec's sigma; 10 % less or more is rejected."""
     assert set(residues) == {(s.level, s.size_class, s.category) for s in paper.sigmas}
     for (level, size_class, category), sample in residues.items():
         sigma = paper.sigma(level, size_class, category)
@@ -83,10 +84,8 @@ def test_each_kind_of_cell_gets_the_sigma_of_the_spec(residues: Residues, paper:
         assert not accepted(sample, 1.1 * sigma), (level, size_class, category)
 
 
-def test_noise_is_centred_and_independent_across_weeks_and_cells(
-    residues: Residues,
-) -> None:
-    """The mean is 0, and neither the two weeks nor neighbouring cells have anything in common (each at 1e-7)."""
+def test_noise_is_centred_and_independent_across_weeks_and_cells(residues: Residues) -> None:
+    """The mean is 0, and the noise of the two weeks and of neighbouring cells is uncorrelated (each at 1e-7)."""
     limit = float(stats.norm.isf(1e-8))
     for kind, sample in residues.items():
         spread = sample.std()
@@ -96,7 +95,7 @@ def test_noise_is_centred_and_independent_across_weeks_and_cells(
 
 
 def test_the_shape_is_the_discrete_gaussian() -> None:
-    """At a small sigma, where it shows, each integer comes as often as it should (chi-square, 1e-7)."""
+    """At a small sigma each integer is drawn as often as it should be (chi-square, 1e-7)."""
     sigma, n = 0.7, 40_000
     sample = add_noise(np.zeros(n, dtype=np.int64), np.full(n, sigma))
     support = np.arange(-2, 3)
@@ -108,11 +107,11 @@ def test_the_shape_is_the_discrete_gaussian() -> None:
     assert stats.chisquare(observed, expected).pvalue > 1e-7
     rounded = np.array([stats.norm.cdf((k + 0.5) / sigma) - stats.norm.cdf((k - 0.5) / sigma) for k in support])
     rounded_expected = [*(n * rounded), n * (1 - rounded.sum())]
-    assert stats.chisquare(observed, rounded_expected).pvalue < 1e-7, "a rounded continuous Gaussian is noticed"
+    assert stats.chisquare(observed, rounded_expected).pvalue < 1e-7, "a rounded continuous Gaussian is rejected"
 
 
 def test_the_tails_are_as_heavy_as_they_should_be() -> None:
-    """Delta hangs on the tails: of 100,000 draws about 45 lie beyond 3.5 sigma, and clipped noise is noticed."""
+    """Delta depends on the tails: of 100,000 draws about 45 are beyond 3.5 sigma, and clipped noise is rejected."""
     sigma, n = 3.5, 100_000
     numbers = np.arange(-60, 61)
     law = np.exp(-np.square(numbers) / (2 * sigma**2))
@@ -123,7 +122,7 @@ def test_the_tails_are_as_heavy_as_they_should_be() -> None:
 
 
 def test_noise_is_whole_numbers_added_to_the_count() -> None:
-    """Counts stay integers, keep their place, and may become negative."""
+    """Noisy counts are integers, in the order of the counts, and may be negative."""
     counts = np.array([0, 10**12, -(10**12)], dtype=np.int64)
     noisy = add_noise(counts, np.array([1.0, 2.0, 3.0]))
     assert noisy.dtype == np.int64
@@ -133,9 +132,7 @@ def test_noise_is_whole_numbers_added_to_the_count() -> None:
 
 
 def test_no_two_draws_are_alike() -> None:
-    """There is no seed: the same counts are noised differently each time, also after seeding every generator."""
-    import random
-
+    """There is no seed: the same counts get different noise each time, even after seeding every generator."""
     counts, sigmas = np.zeros(200, dtype=np.int64), np.full(200, 50.0)
     draws = []
     for _ in range(2):
@@ -146,6 +143,6 @@ def test_no_two_draws_are_alike() -> None:
 
 
 def test_every_count_needs_a_sigma() -> None:
-    """Counts and sigmas of different number are refused, not stretched to fit."""
+    """Counts and sigmas of different lengths are refused, not broadcast."""
     with pytest.raises(ValueError, match="2 counts, but 1 sigmas"):
         add_noise(np.zeros(2, dtype=np.int64), np.ones(1))

@@ -215,7 +215,7 @@ MUTANTS = {
     "renoised_week": Mutant(
         "a week that is run again gets new noise",
         _renoised,
-        ("tests/commands/test_anonymize_command.py::test_only_the_new_week_is_noised", _AUDIT),
+        ("tests/test_anonymization.py::test_only_the_new_week_is_noised", _AUDIT),
     ),
     "raw_total": Mutant(
         "the country noised from raw counts instead of summed from noisy states",

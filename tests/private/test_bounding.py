@@ -1,6 +1,6 @@
-"""The bounding keeps X1 to X4 on whatever a log holds, draws fairly, and one user never touches another.
+"""Bounding keeps X1 to X4 for any log, draws fairly, and handles each user independently of all others.
 
-Every promise is kept by each engine.
+Every test runs on every engine.
 """
 
 import random
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module", params=["duckdb", "spark"])
 def session(request: pytest.FixtureRequest) -> "SparkSession | None":
-    """Every engine in turn."""
+    """A session for Spark, None for DuckDB."""
     return request.getfixturevalue("spark") if request.param == "spark" else None
 
 
@@ -42,13 +42,13 @@ def paper_bench(us_coverage: Coverage, session: "SparkSession | None") -> Iterat
 
 
 def for_all(session: "SparkSession | None", examples: int, rule: Callable[[st.DataObject], None]) -> None:
-    """Try a rule on many examples; on Spark, where each takes seconds, on a few."""
+    """Test a rule on many examples, or on a few on Spark, where each takes seconds."""
     tried = settings(max_examples=examples if session is None else 3, suppress_health_check=[HealthCheck.too_slow])
     tried(given(data=st.data())(lambda data: rule(data)))()
 
 
 def small_world(spec: Spec) -> Coverage:
-    """Make a geography for a spec: two regions in each region of the level above, of all sizes."""
+    """Return a geography for a spec: two regions of all sizes in each region of the level above."""
     regions = [Region("W", "World", spec.total.level, None, None, 1e6, None, None, "W")]
     above = regions
     sizes = [size_class.min_population for size_class in spec.size_classes] or [0]
@@ -91,7 +91,7 @@ def check_bounds(coverage: Coverage, table: Bench, counts: Counts) -> None:
 
 
 def events_of(coverage: Coverage, session: "SparkSession | None") -> st.SearchStrategy[list[Event]]:
-    """Draw logs in which few users search in many places, often at the same instant; longer ones for Spark."""
+    """Draw logs in which few users search in many places, often at the same instant; longer logs for Spark."""
     users, least = (4, 0) if session is None else (3, 25)
     counted = [r.place_id for r in coverage.geography.regions if r.level in coverage.spec.level_names]
     topics = st.none() | st.sampled_from([c.id for c in coverage.spec.categories])
@@ -100,10 +100,10 @@ def events_of(coverage: Coverage, session: "SparkSession | None") -> st.SearchSt
 
 
 def test_every_user_day_keeps_x1_to_x4_and_counts_add_up_user_by_user(session: "SparkSession | None") -> None:
-    """For any spec and log, each user alone keeps X1 to X4, and all users together count the sum of each alone.
+    """For any spec and log, each user's counts keep X1 to X4, and the counts of all users are the sum over users.
 
-    The second half is what neighbouring logs need: adding or removing a user-day changes just what that user-day
-    counts alone, and nobody's choice depends on the events of others.
+    The second half is about neighbouring logs: adding or removing a user-day changes the counts by exactly that
+    user-day's own, and no user's choice depends on the events of others.
     """
 
     def rule(data: st.DataObject) -> None:
@@ -121,7 +121,7 @@ def test_every_user_day_keeps_x1_to_x4_and_counts_add_up_user_by_user(session: "
 
 
 def test_a_contribution_is_one_of_the_users_own_searches(session: "SparkSession | None") -> None:
-    """Whatever is counted for a user and category is where that user made a search of that category."""
+    """A user is counted for a category only in a region where that user searched that category."""
 
     def rule(data: st.DataObject) -> None:
         coverage = small_world(data.draw(specs(), label="spec"))
@@ -140,7 +140,7 @@ def test_a_contribution_is_one_of_the_users_own_searches(session: "SparkSession 
 
 
 def test_every_category_of_a_user_is_counted_at_open_levels(session: "SparkSession | None") -> None:
-    """Bounding drops no more than it must: each category that a user searched is counted once at open levels."""
+    """Bounding drops no more than it must: each category that a user searched counts once at open levels."""
 
     def rule(data: st.DataObject) -> None:
         coverage = small_world(data.draw(specs(), label="spec"))
@@ -157,7 +157,7 @@ def test_every_category_of_a_user_is_counted_at_open_levels(session: "SparkSessi
 
 
 def test_order_and_repetition_of_events_do_not_matter(session: "SparkSession | None") -> None:
-    """The same searches in another order, or written several times, are bounded to the same counts."""
+    """The same searches in another order, or repeated, give the same counts."""
 
     def rule(data: st.DataObject) -> None:
         coverage = small_world(data.draw(specs(), label="spec"))
@@ -173,7 +173,7 @@ PAPER_EVENTS = (Event(1, 0, "94103"), Event(1, 60, "95023", "A2"))
 
 
 def test_the_papers_example_keeps_every_constraint(paper_bench: Bench, us_coverage: Coverage) -> None:
-    """The paper's user of March 9th: the class of the vaccination search is chosen, and each conflict is resolved."""
+    """For the paper's user of March 9th the class of the vaccination search is chosen, and X1 to X4 hold."""
     counts = paper_bench.count(PAPER_EVENTS)
     check_bounds(us_coverage, paper_bench, counts)
     assert paper_bench.cell_counts(counts) == {
@@ -184,8 +184,8 @@ def test_the_papers_example_keeps_every_constraint(paper_bench: Bench, us_covera
     }
 
 
-def test_the_papers_second_table_comes_out_of_the_papers_own_choices(paper_bench: Bench) -> None:
-    """With the contributions that the paper keeps in its example, the counts are those of its second table."""
+def test_the_papers_choices_give_the_papers_second_table(paper_bench: Bench) -> None:
+    """With the contributions that the paper's example keeps, the counts are those of its second table."""
     numbers = {
         r.code: i for i, r in enumerate(paper_bench.cells.coverage.geography.regions) if r.level == "postal_code"
     }
@@ -208,7 +208,7 @@ def test_the_papers_second_table_comes_out_of_the_papers_own_choices(paper_bench
 
 
 def test_a_user_everywhere_at_once_counts_like_anyone(paper_bench: Bench, us_coverage: Coverage) -> None:
-    """Searches in every region of the country, of every category, are bounded to one class and one count a level."""
+    """Searches in thousands of regions and every category are bounded to one class and one count per level."""
     places = [r.place_id for r in us_coverage.geography.regions if r.level != "country"]
     picked = random.Random(1).sample(places, 3000)
     events = [Event(1, i % 40000, place, (None, "A1", "A2", "A3")[i % 4]) for i, place in enumerate(picked)]
@@ -218,7 +218,7 @@ def test_a_user_everywhere_at_once_counts_like_anyone(paper_bench: Bench, us_cov
 
 
 def test_the_same_event_a_million_times_counts_once(paper_bench: Bench, us_coverage: Coverage) -> None:
-    """Repetition buys nothing: one search repeated without end is one search."""
+    """One search repeated a million times counts like one search."""
     counts = paper_bench.count([Event(1, 0, "94103", "A1")], times=1_000_001)
     assert paper_bench.table.rows("SELECT count(*) FROM log") == [(1_000_001,)]
     check_bounds(us_coverage, paper_bench, counts)
@@ -226,7 +226,7 @@ def test_the_same_event_a_million_times_counts_once(paper_bench: Bench, us_cover
 
 
 def test_vaccination_searches_choose_the_class(paper_bench: Bench) -> None:
-    """However many other searches there are, the size class is that of a search about the topic."""
+    """However many other searches there are, the size class is that of a search with a topic."""
     events = [Event(1, i, "94103") for i in range(50)] + [Event(1, 99, "95023", "A1")]
     counted = paper_bench.cell_counts(paper_bench.count(events))
     assert ("geoId/06069", "A1") in counted
@@ -235,19 +235,19 @@ def test_vaccination_searches_choose_the_class(paper_bench: Bench) -> None:
 
 
 def test_an_event_known_only_to_its_state_counts_at_state_level_only(paper_bench: Bench) -> None:
-    """Rule 1 of the design: such a search has no size class and touches no county or postal code."""
+    """Such a search has no size class and counts in no county or postal code."""
     counts = paper_bench.count([Event(1, 0, "US-CA", "A1")])
     assert paper_bench.cell_counts(counts) == {("geoId/06", "A0"): 1, ("geoId/06", "A1"): 1}
 
 
 def test_an_event_known_to_its_county_counts_there_and_above(paper_bench: Bench) -> None:
-    """A search whose postal code is not known is counted in its county and state."""
+    """A search whose postal code is unknown counts in its county and state."""
     counts = paper_bench.count([Event(1, 0, "geoId/06075")])
     assert paper_bench.cell_counts(counts) == {("geoId/06", "A0"): 1, ("geoId/06075", "A0"): 1}
 
 
 def test_a_region_that_is_too_small_still_counts_above(paper_bench: Bench, us_coverage: Coverage) -> None:
-    """Rule 4 of the design: under 3 km2 a region is not reported, but its searches count at the levels above."""
+    """A region under 3 km2 is not reported, but its searches count at the levels above."""
     tiny = next(
         r
         for r in us_coverage.geography.regions
@@ -259,10 +259,10 @@ def test_a_region_that_is_too_small_still_counts_above(paper_bench: Bench, us_co
 
 
 def test_draws_are_fair_and_differ_between_users(paper_bench: Bench) -> None:
-    """Each of a user's searches is as likely to be kept as any other (chi-square, false alarms under 1e-7).
+    """Each of a user's searches is kept with the same probability (chi-square, false alarms under 1e-7).
 
-    All users search at the same instants, so that only the hash can tell them apart.
-    Twice as many searches in one of the places must be noticed: so a draw that favours one is rejected.
+    All users search at the same instants, so only the hash makes their draws differ. The test also shows that it would
+    reject a draw that favours one place twice over the others.
     """
     places = ["94103", "94110", "94117", "94122"]
     users = 8000
@@ -276,7 +276,7 @@ def test_draws_are_fair_and_differ_between_users(paper_bench: Bench) -> None:
 
 
 def test_another_day_draws_anew(paper_bench: Bench) -> None:
-    """The key of a draw holds the day: a user with the same habits is not always counted at the same place."""
+    """The key of a draw contains the day: a user with the same searches is not always counted at the same place."""
     places = ["94103", "94110"]
     kept = []
     for shift in range(2):

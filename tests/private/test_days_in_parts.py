@@ -1,5 +1,6 @@
-"""A day that is too large for memory is bounded part by part, and nobody can tell from the counts."""
+"""A day that is too large for memory is bounded in parts or on disk, with the same counts."""
 
+import stat
 from pathlib import Path
 
 import numpy as np
@@ -11,19 +12,19 @@ from search_insights.private.engine import Contributions
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import region_names
 from search_insights.spec.coverage import Coverage
-from tests.support.logs import WEEK, counts_of, searches, write_log
+from tests.support.logs import MONDAY, WEEK, Publisher, counts_of, searches, write_log
 
 DAY = WEEK.days[0]
 
 
 def bound(coverage: Coverage, log: Path) -> Contributions:
-    """Bound the first day of the week."""
+    """Return the contributions of the first day of the week."""
     with open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)) as engine:
         return engine.bound(DAY, *WEEK.day_bounds(DAY))
 
 
 def how_many_parts(found: Contributions) -> int:
-    """Tell by how often the commonest sum occurs, which is there once for each part that has users with it."""
+    """Return how often the most common sum occurs: once for each part that has users with it."""
     sums = np.stack([found.categories, found.open_regions, found.classed_regions])
     return int(np.unique(sums, axis=1, return_counts=True)[1].max())
 
@@ -32,7 +33,7 @@ def how_many_parts(found: Contributions) -> int:
 def test_a_day_in_parts_has_the_counts_of_the_day_in_one(
     coverage: Coverage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bytes_an_event: float, parts: int
 ) -> None:
-    """Every user falls into one part with all events of the day, so each draw is the one that it would have been."""
+    """A user's events of the day are all in one part, so each draw is the same as without parts."""
     query = searches(
         rows=70_000,
         user_id="i % 2003",
@@ -51,10 +52,10 @@ def test_a_day_in_parts_has_the_counts_of_the_day_in_one(
 
 
 @pytest.mark.parametrize(("users", "bytes_an_event"), [("i", (1e12, 0)), ("i::VARCHAR", (0, 1e12))])
-def test_text_is_reckoned_to_take_more_memory_than_numbers(
+def test_text_and_numbers_have_their_own_memory_estimates(
     coverage: Coverage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, users: str, bytes_an_event: tuple[float, float]
 ) -> None:
-    """Which of the two figures is used depends on the users' type."""
+    """The estimate of an event's memory depends on whether users are text or numbers."""
     log = write_log(tmp_path / "log.parquet", searches(user_id=users))
     monkeypatch.setattr(duckdb_engine, "_BYTES_AN_EVENT", bytes_an_event)
     assert how_many_parts(bound(coverage, log)) > 1
@@ -63,6 +64,25 @@ def test_text_is_reckoned_to_take_more_memory_than_numbers(
 
 
 def test_csv_is_read_once(coverage: Coverage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes longer to read than to spill."""
+    """A day of CSV is not split into parts, because reading CSV takes longer than spilling to disk."""
     monkeypatch.setattr(duckdb_engine, "_BYTES_AN_EVENT", (1e12, 1e12))
     assert how_many_parts(bound(coverage, write_log(tmp_path / "log.csv"))) == 1
+
+
+def test_a_day_that_does_not_fit_into_memory_is_counted(publisher: Publisher, temporary: Path) -> None:
+    """What does not fit is spilled to the private folder; the counts are correct."""
+    coverage, rows = publisher.coverage, 2_000_000
+    query = searches(user_id="'someone ' || i", timestamp=f"TIMESTAMPTZ '{MONDAY} 20:00:00+00'", rows=rows)
+    source = LogSource((str(publisher.log(query)),))
+    begin, end = WEEK.day_bounds(WEEK.first_day)
+    with open_duckdb_engine(source, coverage.spec, region_names(coverage), "160MB") as engine:
+        engine.connection.execute("SET threads = 2")  # each needs memory of its own
+        found = engine.bound(WEEK.first_day, begin, end)
+        (folder,) = temporary.iterdir()
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert sum(path.stat().st_size for path in folder.iterdir()) > 1_000_000
+    assert found.events == rows
+    of_any = found.categories == 0
+    assert int(found.user_days[of_any].sum()) == rows
+    assert int(found.user_days[~of_any].sum()) == rows * 3 // 5
+    assert list(temporary.iterdir()) == []

@@ -1,4 +1,4 @@
-"""A log names the finest region it knows, by code or place_id; each name stands for one region, or for none."""
+"""A log names regions by code or place_id; each name stands for one region or is unknown."""
 
 from dataclasses import replace
 from itertools import product
@@ -29,7 +29,7 @@ SAN_FRANCISCO = {("geoId/06", "A0"), ("geoId/06075", "A0")}
 
 
 def in_region(name: str) -> str:
-    """Write the query of a log whose searches are all in one region and have no topic."""
+    """Return the query of a log whose searches are all in one region and have no topic."""
     return searches(region=f"'{name}'", category="NULL::VARCHAR")
 
 
@@ -47,17 +47,17 @@ def in_region(name: str) -> str:
         ("geoId/06", {("geoId/06", "A0")}),
     ],
 )
-def test_a_search_counts_in_its_region_and_those_that_hold_it(
+def test_a_search_counts_in_its_region_and_those_above(
     coverage: Coverage, tmp_path: Path, name: str, cells: set[tuple[str, str]]
 ) -> None:
-    """What is known to its county counts there and above, to its state there only; what is not reported, above only."""
+    """A search counts in its region and all regions above; in a region that is not reported, only in those above."""
     found = by_cell(coverage, count(coverage, write_log(tmp_path / "log.parquet", in_region(name))).counts)
     assert found == dict.fromkeys(cells, ROWS)
 
 
 @pytest.mark.parametrize("name", ["US", "country/USA", "06", "6075", "us-ca", " 94103", "zip/06075", "South of Market"])
-def test_what_names_no_counted_region_is_unknown(publisher: Publisher, name: str) -> None:
-    """The country is no region of a search, and names are spelt exactly; the line does not show them."""
+def test_a_name_of_no_counted_region_is_unknown(publisher: Publisher, name: str) -> None:
+    """The country is not a region of a search, and names must match exactly; the error does not show them."""
     result = publisher.anonymize(publisher.log(in_region(name)))
     assert_refused(publisher, result, "140 of 140 rows cannot be used (140 with an unknown region)")
 
@@ -73,10 +73,10 @@ def test_what_names_no_counted_region_is_unknown(publisher: Publisher, name: str
         ("zip/35013", "county", ALABAMA),
     ],
 )
-def test_a_code_of_two_levels_means_the_finer_one_unless_told_otherwise(
+def test_a_code_of_two_levels_means_the_finer_one_by_default(
     coverage: Coverage, tmp_path: Path, name: str, code_level: str | None, cells: set[tuple[str, str]]
 ) -> None:
-    """--code-level says of which level bare codes are; a place_id means what it says."""
+    """--code-level decides which level such a code means; a place_id is never ambiguous."""
     log = write_log(tmp_path / "log.parquet", in_region(name))
     assert by_cell(coverage, count(coverage, log, code_level=code_level).counts) == dict.fromkeys(cells, ROWS)
 
@@ -85,7 +85,7 @@ def test_a_code_of_two_levels_means_the_finer_one_unless_told_otherwise(
 def test_a_code_of_one_level_means_the_same_whatever_the_code_level(
     coverage: Coverage, tmp_path: Path, name: str, code_level: str
 ) -> None:
-    """--code-level decides between levels that share a code; a code that is no other's is never in doubt."""
+    """--code-level decides between levels that share a code; it does not change the meaning of other codes."""
     log = write_log(tmp_path / "log.parquet", in_region(name))
     plain, told = (count(coverage, log, code_level=level) for level in (None, code_level))
     assert by_cell(coverage, told.counts) == by_cell(coverage, plain.counts)
@@ -105,7 +105,7 @@ def test_a_code_of_one_level_means_the_same_whatever_the_code_level(
 def test_bare_codes_of_the_coarser_level_are_noted(
     publisher: Publisher, name: str, options: tuple[str, ...], noted: bool
 ) -> None:
-    """A log that uses county codes may mean the county also where the code is read as a postal code: one is told."""
+    """A log that has county codes may mean a county by a code that is read as a postal code, so there is a note."""
     region = f"CASE WHEN i = 5 THEN '{name}' ELSE 'geoId/06017' END"
     code, out, err = publisher.anonymize(publisher.log(searches(region=region)), *options)
     assert code == 0
@@ -116,13 +116,13 @@ def test_bare_codes_of_the_coarser_level_are_noted(
 
 
 def test_an_unknown_code_level_is_refused(publisher: Publisher) -> None:
-    """The line lists the levels."""
+    """The error lists the levels."""
     result = publisher.anonymize(publisher.log(), "--code-level", "zip")
     assert_refused(publisher, result, "--code-level zip: the levels are state, county, postal_code")
 
 
 def test_without_shared_codes_nothing_is_ambiguous(coverage: Coverage, tmp_path: Path) -> None:
-    """Where every code is of one level, bare codes of any level are as good as place_ids."""
+    """If no two levels share a code, codes of any level are as clear as place_ids."""
     regions = [row for row in LITTLE_REGIONS if row[-1] != "zip/35013"]
     plain = Coverage(coverage.spec, load_geography(write_csv(tmp_path / "plain.csv", regions)))
     found = count(plain, write_log(tmp_path / "log.parquet", in_region("06075")))
@@ -130,8 +130,8 @@ def test_without_shared_codes_nothing_is_ambiguous(coverage: Coverage, tmp_path:
     assert by_cell(plain, found.counts) == dict.fromkeys(SAN_FRANCISCO, ROWS)
 
 
-def test_a_region_between_counted_levels_counts_above(other_coverage: Coverage) -> None:
-    """Every level at or below the coarsest counted one may be named, whether it is counted itself or not."""
+def test_regions_of_every_level_have_names_except_the_country(other_coverage: Coverage) -> None:
+    """A search may name a region of any level at or below the coarsest counted one, counted or not."""
     names = region_names(other_coverage)
     assert "qz" not in names.names
     assert "QZ" not in names.names
@@ -142,15 +142,15 @@ def test_a_region_between_counted_levels_counts_above(other_coverage: Coverage) 
 
 
 def test_every_name_is_listed_once(us_coverage: Coverage) -> None:
-    """Of the real United States, every region but the country has a name, and no name stands for two regions."""
+    """In the United States every region has a name, and no name stands for two regions."""
     names = region_names(us_coverage)
     assert len(set(names.names)) == len(names.names) == len(names.region_bits)
     assert set(names.region_of_number) == set(range(len(us_coverage.geography.regions)))
 
 
 @pytest.mark.parametrize(("classes", "fits"), [(15, True), (16, False)])
-def test_more_size_classes_than_a_lot_holds_are_refused(other_coverage: Coverage, classes: int, fits: bool) -> None:
-    """The class of a region has four bits of a draw, one value of which means none."""
+def test_more_size_classes_than_a_draw_can_hold_are_refused(other_coverage: Coverage, classes: int, fits: bool) -> None:
+    """A draw has four bits for the size class, one value of which means no class: 15 classes fit."""
     spec = other_coverage.spec
     ends = [*range(classes - 1), None]
     size_classes = tuple(SizeClass(f"c{i}", i, end) for i, end in enumerate(ends))

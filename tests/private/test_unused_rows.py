@@ -1,4 +1,4 @@
-"""What was not used of a log is told alike by every engine, and has to add up."""
+"""Every engine reports the same unused rows, and used and unused rows add up to all rows."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,13 +24,13 @@ SPAN = (WEEK.begin, WEEK.end)
 
 @contextmanager
 def on_duckdb(coverage: Coverage, log: Path) -> Iterator[Engine]:
-    """Open a log on DuckDB."""
+    """Return an engine for a log on DuckDB."""
     with open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)) as engine:
         yield engine
 
 
 def used(engine: Engine) -> int:
-    """Bound the whole week; gives how many events were used."""
+    """Bound all days of the week; returns how many events were used."""
     return sum(engine.bound(day, *WEEK.day_bounds(day)).events for day in WEEK.days)
 
 
@@ -48,8 +48,8 @@ def imperfect(tmp_path: Path) -> Path:
     return tmp_path / "log"
 
 
-def test_what_was_left_out_is_told_alike(session: "SparkSession", coverage: Coverage, imperfect: Path) -> None:
-    """Both engines use as many events, and count what they left out for each reason."""
+def test_engines_report_the_same_unused_rows(session: "SparkSession", coverage: Coverage, imperfect: Path) -> None:
+    """Both engines use the same number of events and report the same number of unused rows for each reason."""
     asked = (WEEK.begin - timedelta(days=1), WEEK.end + timedelta(days=1))
     by_spark = on_spark(session, coverage, imperfect)
     with on_duckdb(coverage, imperfect) as by_duckdb:
@@ -61,10 +61,10 @@ def test_what_was_left_out_is_told_alike(session: "SparkSession", coverage: Cove
 
 
 @pytest.mark.parametrize("more", [-1, 1])
-def test_events_that_came_or_went_while_the_week_was_counted_are_noticed(
+def test_events_that_appear_or_disappear_during_the_run_are_noticed(
     coverage: Coverage, imperfect: Path, more: int
 ) -> None:
-    """Used rows and those left out for a reason are all rows of the week; otherwise the log was being written."""
+    """If used and unused rows do not add up to all rows of the week, the log changed during the run."""
     with on_duckdb(coverage, imperfect) as engine:
         events = used(engine)
         engine.unused_rows(*SPAN, SPAN, events)
@@ -75,7 +75,7 @@ def test_events_that_came_or_went_while_the_week_was_counted_are_noticed(
 def test_a_table_that_grows_while_the_week_is_counted_is_refused(
     session: "SparkSession", coverage: Coverage, tmp_path: Path
 ) -> None:
-    """A week is noised once, so it must not be committed without the rows that came late."""
+    """A week is noised once, so it is not committed without the rows that were added during the run."""
     log = session.read.parquet(str(write_log(tmp_path / "log.parquet")))
     log.write.saveAsTable("growing")
     try:
@@ -89,8 +89,10 @@ def test_a_table_that_grows_while_the_week_is_counted_is_refused(
         session.sql("DROP TABLE growing")
 
 
-def test_a_view_that_is_never_the_same_keeps_x4(session: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
-    """A day's events are taken once, so all draws of a user are from the same events, whatever the log does."""
+def test_x4_holds_for_a_view_that_is_never_the_same(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path
+) -> None:
+    """A day's events are read once, so all draws of a user are from the same events even if the log changes."""
     places = "'94103', 'geoId/06003', 'geoId/06017', '95667'"
     log = session.read.parquet(str(write_log(tmp_path / "log.parquet", searches(rows=700))))
     log.createOrReplaceTempView("steady")

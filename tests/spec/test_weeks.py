@@ -35,7 +35,7 @@ def hours(week: Week, day: date) -> float:
 @example(day=date(2021, 11, 7), zone="America/Havana")  # its first hour comes twice
 @example(day=date(2023, 4, 28), zone="Africa/Cairo")
 def test_a_day_holds_the_instants_of_its_date_and_no_others(day: date, zone: str) -> None:
-    """From its first instant to its last, it is that day in the release's zone, and not before or after."""
+    """Instants from the day's begin to its end have its date in the release's zone, and no others have."""
     begin, end = Week(day, zone).day_bounds(day)
     moment = timedelta(microseconds=1)
     instants = (begin - moment, begin, end - moment, end)
@@ -55,22 +55,22 @@ def test_the_days_of_a_week_follow_each_other_without_gap_or_overlap(first: date
 
 
 def test_days_have_23_and_25_hours_at_the_changes_of_summer_time() -> None:
-    """The Sundays of the change are shorter and longer; all other days of their weeks have 24 hours."""
+    """The Sundays of the change have 23 and 25 hours; all other days of their weeks have 24."""
     spring, autumn = Week(date(2021, 3, 8), PACIFIC), Week(date(2021, 11, 1), PACIFIC)
     assert [hours(spring, day) for day in spring.days] == [24] * 6 + [23]
     assert [hours(autumn, day) for day in autumn.days] == [24] * 6 + [25]
 
 
 def test_midnights_are_those_of_the_zone() -> None:
-    """A Pacific week begins at 8 in the morning of Greenwich, and ends at 7 once summer time has begun."""
+    """A Pacific week begins at 8:00 UTC, and ends at 7:00 UTC once summer time has begun."""
     week = Week(date(2021, 3, 8), PACIFIC)
     assert week.begin == datetime(2021, 3, 8, 8, tzinfo=UTC)
     assert week.end == datetime(2021, 3, 15, 7, tzinfo=UTC)
 
 
 @given(spec=specs(), day=days)
-def test_only_the_first_day_of_the_week_names_a_week(spec: Spec, day: date) -> None:
-    """Any other day is refused, and the line names the day to use instead: the first one of the week that holds it."""
+def test_a_week_is_named_by_its_first_day_only(spec: Spec, day: date) -> None:
+    """Any other day is refused, and the error names the first day of the week that contains it."""
     if WEEKDAYS[day.weekday()] == spec.first_day_of_week:
         assert week_of(spec, day) == Week(day, spec.time_zone)
         return
@@ -81,7 +81,7 @@ def test_only_the_first_day_of_the_week_names_a_week(spec: Spec, day: date) -> N
 
 
 def test_the_refusal_names_the_weekdays_and_the_right_day(paper: Spec) -> None:
-    """A publisher who gave a Wednesday reads which Monday was meant; where weeks begin on Sunday, which Sunday."""
+    """For a Wednesday the error names the Monday to use, or the Sunday where weeks begin on Sunday."""
     with pytest.raises(InputError) as refused:
         week_of(paper, date(2021, 3, 10))
     assert str(refused.value) == (
@@ -92,7 +92,7 @@ def test_the_refusal_names_the_weekdays_and_the_right_day(paper: Spec) -> None:
 
 
 def test_from_and_to_name_the_first_and_the_last_week(paper: Spec) -> None:
-    """Both ends are included, and one week may be both."""
+    """Both weeks are included, and they may be the same."""
     first, last = date(2021, 1, 4), date(2021, 5, 31)
     weeks = list(weeks_between(paper, first, last))
     assert [week.first_day for week in weeks] == [first + timedelta(weeks=i) for i in range(22)]
@@ -108,21 +108,21 @@ def test_from_and_to_name_the_first_and_the_last_week(paper: Spec) -> None:
     ],
 )
 def test_from_and_to_are_first_days_in_order(paper: Spec, first: str, last: str, words: str) -> None:
-    """A slip at either end is refused and the day is named."""
+    """A wrong day at either end is refused, and the error names it."""
     with pytest.raises(InputError, match=re.escape(words)):
         list(weeks_between(paper, date.fromisoformat(first), date.fromisoformat(last)))
 
 
 @pytest.mark.parametrize("text", ["8 March", "2021-3-8", "2021-02-30", "", "monday"])
-def test_what_is_no_date_is_refused(text: str) -> None:
-    """The line repeats what was given and shows what a date looks like."""
+def test_a_text_that_is_not_a_date_is_refused(text: str) -> None:
+    """The error shows what a date looks like."""
     with pytest.raises(UsageError, match="expected a date such as 2021-03-08"):
         parse_day(text, "--week")
 
 
 @given(first=days, zone=st.sampled_from(ZONES))
 def test_a_week_is_over_from_the_instant_of_its_end(first: date, zone: str) -> None:
-    """At its end exactly, no event can fall into it any more; a moment before, one can."""
+    """A week is over at its end, and not a microsecond before."""
     week = Week(first, zone)
     assert week.is_over(week.end)
     assert not week.is_over(week.end - timedelta(microseconds=1))
@@ -130,6 +130,6 @@ def test_a_week_is_over_from_the_instant_of_its_end(first: date, zone: str) -> N
 
 
 def test_weeks_sort_by_time() -> None:
-    """The earlier week comes first."""
+    """The earlier week sorts first."""
     weeks = [Week(date(2021, 3, 15), PACIFIC), Week(date(2021, 3, 8), PACIFIC)]
     assert [str(week) for week in sorted(weeks)] == ["2021-03-08", "2021-03-15"]

@@ -1,4 +1,4 @@
-"""The store can be backed up and put back, and no way back leads to a second noise."""
+"""A store can be backed up and restored, and no restore lets a week be noised twice."""
 
 import shutil
 import stat
@@ -17,28 +17,20 @@ from search_insights.store.backup import back_up, restore
 from search_insights.store.journal import journal_path, read_journal
 from search_insights.store.store import open_store
 from search_insights.trends.scaling import scale_problems
-from tests.commands.test_anonymize_command import another_process
-from tests.dataset.test_publish import quick_accounting
 from tests.support.logs import Run
-from tests.trends.test_derive import add_weeks, little
+from tests.support.stores import add_weeks, held_by_another_process
 
 FIRST, SECOND, THIRD = date(2021, 1, 4), date(2021, 1, 11), date(2021, 1, 18)
 
 
 @pytest.fixture
-def coverage(tmp_path: Path) -> Coverage:
-    """The little country, with a window of four weeks."""
-    return little(tmp_path)
-
-
-@pytest.fixture
-def store(tmp_path: Path, coverage: Coverage) -> Path:
+def store(tmp_path: Path, short_coverage: Coverage) -> Path:
     """A store with two weeks."""
-    return add_weeks(tmp_path / "store.db", coverage, {}, {})
+    return add_weeks(tmp_path / "store.db", short_coverage, {}, {})
 
 
 def tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """Read everything that a store holds, and its constraints."""
+    """Return every table of a store with its rows, and the schema with its constraints."""
     with duckdb.connect(str(path), read_only=True) as connection:
         names = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
         found = {name: connection.execute(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
@@ -54,11 +46,11 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-# There
+# Backup
 
 
-def test_a_backup_holds_all_that_the_store_holds(store: Path, run: Run) -> None:
-    """Every table, row and constraint; the file is for its owner only, and nothing else is left."""
+def test_a_backup_has_everything_that_the_store_has(store: Path, run: Run) -> None:
+    """A backup has every table, row and constraint; only its owner can read it, and no other file is written."""
     before = names(store.parent)
     out = store.parent / "backup.db"
     code, text, err = run("store", "backup", "--store", store, "--out", out)
@@ -71,11 +63,11 @@ def test_a_backup_holds_all_that_the_store_holds(store: Path, run: Run) -> None:
 
 @pytest.mark.parametrize("job", ["backup", "restore"])
 def test_a_store_in_use_is_not_touched(store: Path, run: Run, job: str) -> None:
-    """While another process writes, backup and restore say so in one line."""
+    """While another process uses the store, backup and restore say so in one line and change nothing."""
     back_up(store, store.parent / "old.db", scale_problems)
     before = names(store.parent)
     words = ("--out", store.parent / "new.db") if job == "backup" else (store.parent / "old.db", "--replace")
-    with another_process(store):
+    with held_by_another_process(store):
         code, out, err = run("store", job, "--store", store, *words)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "another process is using this store; wait" in err
@@ -83,7 +75,7 @@ def test_a_store_in_use_is_not_touched(store: Path, run: Run, job: str) -> None:
 
 
 def test_a_backup_overwrites_nothing(store: Path) -> None:
-    """A name that is taken is refused."""
+    """A path that exists already, or lies in a missing folder, is refused."""
     with pytest.raises(StoreError, match="give each backup a name of its own"):
         back_up(store, store, scale_problems)
     with pytest.raises(StoreError, match="no folder"):
@@ -91,7 +83,7 @@ def test_a_backup_overwrites_nothing(store: Path) -> None:
 
 
 def test_a_damaged_store_is_not_backed_up(store: Path) -> None:
-    """A backup of damage would replace good ones in time."""
+    """A store is verified before it is backed up, so that good backups are not replaced by a damaged one."""
     with duckdb.connect(str(store)) as connection:
         connection.execute("UPDATE counts SET noisy = noisy + 1 WHERE cell = 3")
     with pytest.raises(CheckFailed, match="week 2021-01-04: the counts are not those that were committed"):
@@ -99,11 +91,11 @@ def test_a_damaged_store_is_not_backed_up(store: Path) -> None:
     assert not (store.parent / "backup.db").exists()
 
 
-# And back
+# Restore
 
 
 def test_a_lost_store_is_restored(store: Path, run: Run) -> None:
-    """The store is what it was, for its owner only, and can be used at once."""
+    """The restored store has the same content, and only its owner can read it."""
     back_up(store, store.parent / "backup.db", scale_problems)
     before = tables(store)
     store.unlink()
@@ -114,8 +106,8 @@ def test_a_lost_store_is_restored(store: Path, run: Run) -> None:
     assert stat.S_IMODE(store.stat().st_mode) == 0o600
 
 
-def test_a_damaged_store_is_replaced_when_told(store: Path, run: Run) -> None:
-    """Without --replace nothing happens; with it the damaged file stays beside as .old."""
+def test_a_damaged_store_is_replaced_only_with_the_option(store: Path, run: Run) -> None:
+    """Without --replace nothing happens; with it the damaged file is kept as .old."""
     back_up(store, store.parent / "backup.db", scale_problems)
     good = tables(store)
     damaged = b"x" * 9000
@@ -129,10 +121,10 @@ def test_a_damaged_store_is_replaced_when_told(store: Path, run: Run) -> None:
     assert (store.parent / "store.db.old").read_bytes() == damaged
 
 
-def test_a_newer_store_is_replaced_only_when_told(store: Path, coverage: Coverage, run: Run) -> None:
-    """The line names a week that would be lost; with --replace it is lost, but never noised again."""
+def test_a_newer_store_is_replaced_only_with_the_option(store: Path, short_coverage: Coverage, run: Run) -> None:
+    """The line names a week that would be lost; with --replace it is lost, and cannot be noised again."""
     back_up(store, store.parent / "backup.db", scale_problems)
-    add_weeks(store, coverage, {}, start=2)
+    add_weeks(store, short_coverage, {}, start=2)
     code, _, err = run("store", "restore", store.parent / "backup.db", "--store", store)
     assert code == 2
     assert "holds week 2021-01-18, which the backup does not" in err
@@ -142,24 +134,24 @@ def test_a_newer_store_is_replaced_only_when_told(store: Path, coverage: Coverag
     assert "neither in the store nor to be noised again: 2021-01-18" in err
     assert weeks_of(store) == [FIRST, SECOND]
     with pytest.raises(StoreError, match="does not hold week 2021-01-18"):
-        add_weeks(store, coverage, {}, start=2)
+        add_weeks(store, short_coverage, {}, start=2)
 
 
-def test_the_store_itself_remembers_its_weeks_when_it_is_replaced(store: Path, coverage: Coverage) -> None:
-    """Also where its journal was lost, the weeks of the replaced store are not noised again."""
+def test_weeks_of_a_replaced_store_are_remembered_without_a_journal(store: Path, short_coverage: Coverage) -> None:
+    """Even if its journal was lost, the weeks of the replaced store cannot be noised again."""
     back_up(store, store.parent / "backup.db", scale_problems)
-    add_weeks(store, coverage, {}, start=2)
+    add_weeks(store, short_coverage, {}, start=2)
     journal_path(store).unlink()
     assert restore(store.parent / "backup.db", store, scale_problems, replace=True).lost == (THIRD,)
 
 
-def test_what_was_published_is_remembered_from_the_dataset(
-    store: Path, coverage: Coverage, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+@pytest.mark.usefixtures("quick_accounting")
+def test_published_weeks_are_remembered_from_the_dataset(
+    store: Path, short_coverage: Coverage, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """On another machine there is no journal; the dataset, which is public, says which weeks were released."""
-    quick_accounting(monkeypatch)
+    """On another machine there is no journal, but the published dataset says which weeks were released."""
     back_up(store, store.parent / "backup.db", scale_problems)
-    add_weeks(store, coverage, {}, start=2)
+    add_weeks(store, short_coverage, {}, start=2)
     publish(store, store.parent / "dataset")
     there = tmp_path_factory.mktemp("elsewhere") / "store.db"
     restored = restore(
@@ -167,13 +159,13 @@ def test_what_was_published_is_remembered_from_the_dataset(
     )
     assert (restored.weeks, restored.lost) == ((FIRST, SECOND), (THIRD,))
     with pytest.raises(StoreError, match="does not hold week 2021-01-18"):
-        add_weeks(there, coverage, {}, start=2)
+        add_weeks(there, short_coverage, {}, start=2)
 
 
-def test_a_backup_of_another_store_is_refused(store: Path, coverage: Coverage, tmp_path: Path) -> None:
-    """A copy whose weeks have other noise than the journal, or the dataset, says cannot take the store's place."""
+def test_a_backup_of_another_store_is_refused(store: Path, short_coverage: Coverage, tmp_path: Path) -> None:
+    """A copy whose weeks have different noise than the journal records cannot replace the store."""
     (tmp_path / "other").mkdir()
-    other = add_weeks(tmp_path / "other" / "store.db", coverage, {"zip/94103": (1, 2, 3, 4)})
+    other = add_weeks(tmp_path / "other" / "store.db", short_coverage, {"zip/94103": (1, 2, 3, 4)})
     back_up(other, tmp_path / "other.db", scale_problems)
     before = tables(store)
     with pytest.raises(StoreError, match="week 2021-01-04 has other noise"):
@@ -188,7 +180,7 @@ def spoil(path: Path) -> None:
 
 @pytest.mark.parametrize("make", [None, spoil, lambda path: path.write_bytes(path.read_bytes()[:5000])])
 def test_a_bad_backup_replaces_nothing(store: Path, make: Callable[[Path], None] | None) -> None:
-    """A file that is missing, altered or cut short is found out before the store is touched."""
+    """A backup that is missing, altered or cut short is refused before the store is changed."""
     backup = store.parent / "backup.db"
     if make:
         back_up(store, backup, scale_problems)
@@ -201,25 +193,25 @@ def test_a_bad_backup_replaces_nothing(store: Path, make: Callable[[Path], None]
 
 
 def test_a_store_is_not_its_own_backup(store: Path) -> None:
-    """Nor one that a link leads to."""
+    """Restoring a store from itself is refused."""
     with pytest.raises(StoreError, match="is the store itself"):
         restore(store, store, scale_problems, replace=True)
 
 
-def test_the_old_log_of_changes_is_not_applied_to_a_restored_store(store: Path, coverage: Coverage) -> None:
-    """A `.wal` file that a crash left belongs to the replaced store and goes aside with it."""
+def test_an_old_wal_file_is_not_applied_to_a_restored_store(store: Path) -> None:
+    """A `.wal` file that a crash left belongs to the replaced store and is kept beside it as .old.wal."""
     back_up(store, store.parent / "backup.db", scale_problems)
     good = tables(store)
-    changes = store.with_name("store.db.wal")
-    changes.write_bytes(b"left by a crash")
+    wal = store.with_name("store.db.wal")
+    wal.write_bytes(b"left by a crash")
     restore(store.parent / "backup.db", store, scale_problems, replace=True)
-    assert not changes.exists()
+    assert not wal.exists()
     assert tables(store) == good
     assert (store.parent / "store.db.old.wal").read_bytes() == b"left by a crash"
 
 
 def test_a_copy_made_by_hand_is_a_backup_too(store: Path) -> None:
-    """`cp` of a store that is not in use can be restored; read_journal agrees."""
+    """A copy made with `cp` while the store was not in use can be restored, and matches the journal."""
     shutil.copy(store, store.parent / "copy.db")
     store.unlink()
     restore(store.parent / "copy.db", store, scale_problems)

@@ -1,4 +1,4 @@
-"""A week is noised once, even if the store forgets it: the journal beside the store does not."""
+"""A week is noised once, even if the store has lost it: the journal beside the store remembers it."""
 
 import shutil
 import stat
@@ -14,19 +14,12 @@ from search_insights.errors import StoreError
 from search_insights.spec.coverage import Coverage
 from search_insights.store.journal import journal_path, read_journal, remember_checksums
 from search_insights.store.store import create_or_open_store, open_store
-from tests.dataset.test_publish import quick_accounting
 from tests.lab.kill_cases import WEEKS, anonymize_words, new_folder
 from tests.lab.kills import die_after_commit, run_process
 from tests.support.logs import MONDAY, Publisher
-from tests.trends.test_derive import add_weeks, little
+from tests.support.stores import add_weeks
 
 SUMS = st.text("0123456789abcdef", min_size=64, max_size=64)
-
-
-@pytest.fixture
-def coverage(tmp_path: Path) -> Coverage:
-    """The little country, with a window of four weeks."""
-    return little(tmp_path)
 
 
 def checksums(store: Path) -> dict[date, str]:
@@ -34,9 +27,9 @@ def checksums(store: Path) -> dict[date, str]:
         return {entry.week: entry.checksum for entry in opened.entries()}
 
 
-def test_every_committed_week_is_in_the_journal(tmp_path: Path, coverage: Coverage) -> None:
-    """One line a week, beside the store, for its owner only."""
-    store = add_weeks(tmp_path / "store.db", coverage, {}, {})
+def test_every_committed_week_is_in_the_journal(tmp_path: Path, short_coverage: Coverage) -> None:
+    """The journal has one line for each week; it lies beside the store, and only its owner can read it."""
+    store = add_weeks(tmp_path / "store.db", short_coverage, {}, {})
     assert read_journal(store) == checksums(store)
     path = journal_path(store)
     assert path == tmp_path / "store.db.journal"
@@ -45,7 +38,7 @@ def test_every_committed_week_is_in_the_journal(tmp_path: Path, coverage: Covera
 
 
 def test_a_lost_week_is_not_noised_again(publisher: Publisher) -> None:
-    """Without the store that held it, a week is refused before the log is read, and the line says what to do."""
+    """If the store that held a week is lost, the week is refused before the log is read; the line says what to do."""
     log = publisher.log()
     assert publisher.anonymize(log)[0] == 0
     publisher.store.unlink()
@@ -56,57 +49,56 @@ def test_a_lost_week_is_not_noised_again(publisher: Publisher) -> None:
     assert not publisher.store.exists()
 
 
-def test_an_older_copy_goes_on_with_new_weeks_only(tmp_path: Path, coverage: Coverage) -> None:
-    """Put back by hand, a copy without the second week takes the third, and refuses the second."""
-    store = add_weeks(tmp_path / "store.db", coverage, {})
+def test_an_older_copy_accepts_new_weeks_only(tmp_path: Path, short_coverage: Coverage) -> None:
+    """A copy without the second week, restored by hand, accepts the third week and refuses the second."""
+    store = add_weeks(tmp_path / "store.db", short_coverage, {})
     shutil.copy(store, tmp_path / "copy.db")
-    add_weeks(store, coverage, {}, start=1)
+    add_weeks(store, short_coverage, {}, start=1)
     shutil.copy(tmp_path / "copy.db", store)
     with pytest.raises(StoreError, match="does not hold week 2021-01-11"):
-        add_weeks(store, coverage, {}, start=1)
-    add_weeks(store, coverage, {}, start=2)
+        add_weeks(store, short_coverage, {}, start=1)
+    add_weeks(store, short_coverage, {}, start=2)
     assert [str(week) for week in checksums(store)] == ["2021-01-04", "2021-01-18"]
 
 
-def test_days_of_a_lost_week_are_not_noised_again_either(tmp_path: Path, coverage: Coverage) -> None:
-    """A week that shares days with a lost one is refused, too."""
+def test_days_of_a_lost_week_are_not_noised_again_either(tmp_path: Path, short_coverage: Coverage) -> None:
+    """A week that shares days with a lost week is refused too."""
     store = tmp_path / "store.db"
     remember_checksums(store, {date(2021, 1, 7): "0" * 64})
     with pytest.raises(StoreError, match="does not hold week 2021-01-07"):
-        add_weeks(store, coverage, {})
+        add_weeks(store, short_coverage, {})
 
 
-def test_a_store_with_other_noise_than_its_journal_is_refused(
-    tmp_path: Path, coverage: Coverage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing is added to it and nothing published from it."""
-    quick_accounting(monkeypatch)
-    store = add_weeks(tmp_path / "store.db", coverage, {})
+@pytest.mark.usefixtures("quick_accounting")
+def test_a_store_with_other_noise_than_its_journal_is_refused(tmp_path: Path, short_coverage: Coverage) -> None:
+    """Nothing is added to such a store and nothing is published from it."""
+    store = add_weeks(tmp_path / "store.db", short_coverage, {})
     path = journal_path(store)
     path.write_text(path.read_text()[:11] + "0" * 64 + "\n")
-    with pytest.raises(StoreError, match="week 2021-01-04 has other noise"), create_or_open_store(store, coverage):
+    with (
+        pytest.raises(StoreError, match="week 2021-01-04 has other noise"),
+        create_or_open_store(store, short_coverage),
+    ):
         pass
     with pytest.raises(StoreError, match="week 2021-01-04 has other noise"):
         publish(store, tmp_path / "dataset")
     assert not (tmp_path / "dataset").exists()
 
 
-def test_nothing_is_published_that_the_journal_does_not_know(
-    tmp_path: Path, coverage: Coverage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A store without a journal, as older versions made it or a crash left it, gets one before it is published."""
-    quick_accounting(monkeypatch)
-    store = add_weeks(tmp_path / "store.db", coverage, {}, {})
+@pytest.mark.usefixtures("quick_accounting")
+def test_published_weeks_are_in_the_journal_first(tmp_path: Path, short_coverage: Coverage) -> None:
+    """A store without a journal, made by an older version or left by a crash, gets one before it is published."""
+    store = add_weeks(tmp_path / "store.db", short_coverage, {}, {})
     journal_path(store).unlink()
     publish(store, tmp_path / "dataset")
     assert read_journal(store) == checksums(store)
 
 
-def test_the_journal_stands_beside_the_file_itself(tmp_path: Path, coverage: Coverage) -> None:
-    """Opened through a link, a store has the same journal."""
+def test_the_journal_lies_beside_the_file_itself(tmp_path: Path, short_coverage: Coverage) -> None:
+    """A store that is opened through a link has the same journal."""
     (tmp_path / "real").mkdir()
     (tmp_path / "link.db").symlink_to(tmp_path / "real" / "store.db")
-    add_weeks(tmp_path / "link.db", coverage, {})
+    add_weeks(tmp_path / "link.db", short_coverage, {})
     assert sorted(p.name for p in (tmp_path / "real").iterdir()) == ["store.db", "store.db.journal"]
 
 
@@ -114,7 +106,7 @@ def test_the_journal_stands_beside_the_file_itself(tmp_path: Path, coverage: Cov
 def test_a_line_that_a_crash_cut_off_is_written_again(
     tmp_path_factory: pytest.TempPathFactory, weeks: dict[int, str], cut: int
 ) -> None:
-    """However much of the last line is there, the lines before it count, and the next writing completes it."""
+    """However much of the last line is missing, the lines before it are read, and the next write completes it."""
     store = tmp_path_factory.mktemp("journal") / "store.db"
     all_weeks = {date(2021, 1, 4) + timedelta(weeks=i): text for i, text in sorted(weeks.items())}
     remember_checksums(store, all_weeks)
@@ -128,8 +120,8 @@ def test_a_line_that_a_crash_cut_off_is_written_again(
 @pytest.mark.parametrize(
     "line", ["", "2021-01-04", "2021-01-04 abc", "x " + "0" * 64, "2021-01-04  " + "0" * 64, "\xff"]
 )
-def test_a_damaged_journal_is_found_out(tmp_path: Path, line: str) -> None:
-    """A line that is none is named, not passed over."""
+def test_a_damaged_journal_is_refused(tmp_path: Path, line: str) -> None:
+    """A line that cannot be read is an error that names the line."""
     store = tmp_path / "store.db"
     remember_checksums(store, {date(2021, 1, 11): "0" * 64})
     path = journal_path(store)
@@ -138,35 +130,35 @@ def test_a_damaged_journal_is_found_out(tmp_path: Path, line: str) -> None:
         read_journal(store)
 
 
-def test_two_noises_of_one_week_in_the_journal_are_found_out(tmp_path: Path) -> None:
-    """The line is named."""
+def test_a_week_with_two_checksums_in_the_journal_is_refused(tmp_path: Path) -> None:
+    """The error names the line."""
     journal_path(tmp_path / "store.db").write_text(f"2021-01-04 {'0' * 64}\n2021-01-04 {'1' * 64}\n")
     with pytest.raises(StoreError, match="line 2: week 2021-01-04 stands here twice"):
         read_journal(tmp_path / "store.db")
 
 
 @pytest.mark.parametrize("damage", ["deleted", "cut", "flipped"])
-def test_a_week_lost_with_the_log_of_changes_is_not_noised_again(tmp_path: Path, damage: str) -> None:
-    """A week that was committed in the moment before a kill is in the `.wal` file; whoever loses it is told."""
+def test_a_week_lost_with_the_wal_file_is_not_noised_again(tmp_path: Path, damage: str) -> None:
+    """A week committed just before a kill is in the `.wal` file; if that is lost or damaged, the week is refused."""
     folder = new_folder(tmp_path / "work", *WEEKS[:2])
     assert run_process(anonymize_words(WEEKS[0]), folder).code == 0
     assert run_process(anonymize_words(WEEKS[1]), folder, setup=die_after_commit).killed
-    store, changes = folder / "store.db", folder / "store.db.wal"
-    data = changes.read_bytes()
+    store, wal = folder / "store.db", folder / "store.db.wal"
+    data = wal.read_bytes()
     if damage == "deleted":
-        changes.unlink()
+        wal.unlink()
     elif damage == "cut":
-        changes.write_bytes(data[: len(data) // 2])
+        wal.write_bytes(data[: len(data) // 2])
     else:
-        changes.write_bytes(bytes(byte ^ 0x10 if i == len(data) // 2 else byte for i, byte in enumerate(data)))
+        wal.write_bytes(bytes(byte ^ 0x10 if i == len(data) // 2 else byte for i, byte in enumerate(data)))
     again = run_process(anonymize_words(WEEKS[1]), folder)
     assert again.code == 2
     assert "does not hold week 2023-10-08" in again.text or "the file is damaged" in again.text
     assert read_journal(store).keys() == set(WEEKS[:2])
 
 
-def test_a_week_in_the_log_of_changes_is_a_week_in_the_store(tmp_path: Path) -> None:
-    """Left alone after a kill, the `.wal` file is applied and the week is there, with the same noise."""
+def test_a_week_in_the_wal_file_is_in_the_store(tmp_path: Path) -> None:
+    """After a kill the next run applies the `.wal` file, and the week is in the store with the same noise."""
     folder = new_folder(tmp_path / "work", *WEEKS[:1])
     assert run_process(anonymize_words(WEEKS[0]), folder, setup=die_after_commit).killed
     assert (folder / "store.db.wal").stat().st_size > 0

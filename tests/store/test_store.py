@@ -1,4 +1,4 @@
-"""A week in the store is whole, final and accounted for, or it is not there."""
+"""A week in the store is complete, final and in the ledger, or it is not in the store."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,28 +15,19 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import parse_spec, spec_toml
 from search_insights.spec.weeks import Week
-from search_insights.store.ledger import LedgerEntry, checksum
 from search_insights.store.store import Store, _create, create_or_open_store, open_store
 from search_insights.support.arrays import Counts
 from tests.support.other_country import OTHER_REGIONS, other_geography, other_spec, plain_spec, write_csv
+from tests.support.stores import entry_for
 
 WEEK = Week(date(2023, 10, 1), "Asia/Kathmandu")
 
 
-def entry_for(coverage: Coverage, noisy: Counts, week: Week = WEEK) -> LedgerEntry:
-    """Make the ledger entry that belongs to these counts."""
-    return LedgerEntry(
-        week.first_day, "2023-10-09T00:00:00+00:00", 3.0, 1e-6, "discrete Gaussian", noisy.size,
-        checksum(week.first_day, noisy), coverage.spec.fingerprint, coverage.geography.fingerprint,
-        "duckdb", "0", "", "", "",
-    )  # fmt: skip
-
-
 def fill(path: Path, coverage: Coverage, change: str | None = None) -> None:
-    """Make a store with one week, and perhaps change it behind its back."""
+    """Make a store with one week, and change its tables if an SQL statement is given."""
     noisy = CellList(coverage).zeros()
     with create_or_open_store(path, coverage) as store:
-        store.commit_week(WEEK, noisy, entry_for(coverage, noisy))
+        store.commit_week(WEEK, noisy, entry_for(coverage, noisy, WEEK))
         if change:
             store.connection.execute(change)
 
@@ -56,8 +47,8 @@ def noisy(other_coverage: Coverage) -> Counts:
 
 
 def test_a_committed_week_reads_back_as_it_was(store: Store, noisy: Counts, other_coverage: Coverage) -> None:
-    """Counts keep their value and their cell, and the ledger entry stands beside them."""
-    entry = entry_for(other_coverage, noisy)
+    """Each count is read back for its cell, and the ledger has the entry."""
+    entry = entry_for(other_coverage, noisy, WEEK)
     store.commit_week(WEEK, noisy, entry)
     np.testing.assert_array_equal(store.noisy_counts(WEEK), noisy)
     assert store.entries() == [entry]
@@ -65,18 +56,18 @@ def test_a_committed_week_reads_back_as_it_was(store: Store, noisy: Counts, othe
 
 
 def test_a_week_is_committed_once(store: Store, noisy: Counts, other_coverage: Coverage) -> None:
-    """A second commit of a week is refused and leaves the first as it was."""
-    store.commit_week(WEEK, noisy, entry_for(other_coverage, noisy))
+    """A second commit of a week is refused and does not change the first."""
+    store.commit_week(WEEK, noisy, entry_for(other_coverage, noisy, WEEK))
     with pytest.raises(StoreError, match="noised once"):
-        store.commit_week(WEEK, noisy + 1, entry_for(other_coverage, noisy + 1))
+        store.commit_week(WEEK, noisy + 1, entry_for(other_coverage, noisy + 1, WEEK))
     np.testing.assert_array_equal(store.noisy_counts(WEEK), noisy)
     assert len(store.entries()) == 1
 
 
 @pytest.mark.parametrize("days", [-6, -1, 1, 6])
 def test_weeks_in_the_store_share_no_day(store: Store, noisy: Counts, other_coverage: Coverage, days: int) -> None:
-    """The promise for a user-day holds for all weeks together because no day is in two of them: overlap is refused."""
-    store.commit_week(WEEK, noisy, entry_for(other_coverage, noisy))
+    """A week that overlaps another is refused: the promise for a user-day needs each day to be in one week only."""
+    store.commit_week(WEEK, noisy, entry_for(other_coverage, noisy, WEEK))
     shifted = Week(WEEK.first_day + timedelta(days=days), WEEK.time_zone)
     with pytest.raises(StoreError, match="noised once"):
         store.commit_week(shifted, noisy, entry_for(other_coverage, noisy, shifted))
@@ -84,8 +75,8 @@ def test_weeks_in_the_store_share_no_day(store: Store, noisy: Counts, other_cove
 
 
 def test_counts_without_their_own_entry_are_refused(store: Store, noisy: Counts, other_coverage: Coverage) -> None:
-    """The ledger's checksum binds an entry to its counts and its week."""
-    entry = entry_for(other_coverage, noisy)
+    """A ledger entry belongs to its counts and its week by the checksum; any other combination is refused."""
+    entry = entry_for(other_coverage, noisy, WEEK)
     for wrong_week, wrong_noisy, wrong_entry in (
         (WEEK, noisy + 1, entry),
         (Week(date(2023, 10, 8), WEEK.time_zone), noisy, entry),
@@ -97,17 +88,17 @@ def test_counts_without_their_own_entry_are_refused(store: Store, noisy: Counts,
 
 
 def test_a_failure_inside_a_commit_leaves_nothing(store: Store, noisy: Counts, other_coverage: Coverage) -> None:
-    """Counts and entry are committed both or neither: an entry that the ledger refuses takes its counts with it."""
-    entry = replace(entry_for(other_coverage, noisy), engine=None)  # type: ignore[arg-type]
+    """Counts and entry are committed together: if the ledger refuses the entry, the counts are not stored either."""
+    entry = replace(entry_for(other_coverage, noisy, WEEK), engine=None)  # type: ignore[arg-type]
     with pytest.raises(StoreError):
         store.commit_week(WEEK, noisy, entry)
     assert not store.holds(WEEK)
     assert store.noisy_counts(WEEK).size == 0
-    store.commit_week(WEEK, noisy, entry_for(other_coverage, noisy))
+    store.commit_week(WEEK, noisy, entry_for(other_coverage, noisy, WEEK))
 
 
-def test_a_store_brings_its_own_spec_and_geography(tmp_path: Path, other_coverage: Coverage) -> None:
-    """What lies right of the store needs nothing else: spec and regions read back the same."""
+def test_a_store_contains_its_spec_and_geography(tmp_path: Path, other_coverage: Coverage) -> None:
+    """Publishing needs only the store: spec and regions are read back from it unchanged."""
     fill(tmp_path / "store.db", other_coverage)
     with open_store(tmp_path / "store.db") as store:
         assert store.coverage.spec == other_coverage.spec
@@ -115,13 +106,13 @@ def test_a_store_brings_its_own_spec_and_geography(tmp_path: Path, other_coverag
 
 
 def test_any_spec_survives_being_written_as_toml() -> None:
-    """A spec that the program writes reads back as the same spec."""
+    """A spec that the program writes as TOML is read back as the same spec."""
     for spec in (other_spec(), plain_spec()):
         assert parse_spec(spec_toml(spec)) == spec
 
 
 def test_another_spec_on_the_store_is_refused_with_the_difference(tmp_path: Path, other_coverage: Coverage) -> None:
-    """Releases are not mixed in one store; the message names the key and both values."""
+    """A store holds one release; the error names the key that differs and both values."""
     fill(tmp_path / "store.db", other_coverage)
     changed = replace(other_coverage.spec, min_area_km2=0.75)
     with (
@@ -134,7 +125,7 @@ def test_another_spec_on_the_store_is_refused_with_the_difference(tmp_path: Path
 def test_another_geography_on_the_store_is_refused_with_the_difference(
     tmp_path: Path, other_coverage: Coverage
 ) -> None:
-    """A changed table of regions is refused; the message says how many regions changed."""
+    """A changed table of regions is refused; the error says how many regions changed."""
     fill(tmp_path / "store.db", other_coverage)
     rows = [(*row[:5], 41.0, *row[6:]) if row[-1] == "qz/s/p01" else row for row in OTHER_REGIONS]
     changed = Coverage(other_coverage.spec, load_geography(write_csv(tmp_path / "changed.csv", rows)))
@@ -146,15 +137,15 @@ def test_another_geography_on_the_store_is_refused_with_the_difference(
 
 
 def test_the_same_release_from_other_files_is_the_same_release(tmp_path: Path, other_coverage: Coverage) -> None:
-    """Fingerprints are of the meaning: the same rows in another file open the same store."""
+    """Fingerprints depend on the content only: the same rows from another file open the same store."""
     fill(tmp_path / "store.db", other_coverage)
     again = Coverage(other_spec(), load_geography(other_geography(tmp_path)))
     with create_or_open_store(tmp_path / "store.db", again) as store:
         assert len(store.entries()) == 1
 
 
-def test_a_store_made_in_vain_is_removed(tmp_path: Path, other_coverage: Coverage) -> None:
-    """When nothing was committed nothing stays behind, so that a run with the wrong spec ties nobody to it."""
+def test_a_store_without_a_commit_is_removed(tmp_path: Path, other_coverage: Coverage) -> None:
+    """A run that commits nothing leaves no file, so a run with a wrong spec does not decide the store's spec."""
     with create_or_open_store(tmp_path / "store.db", other_coverage):
         pass
     assert list(tmp_path.iterdir()) == []
@@ -164,15 +155,15 @@ def test_a_store_made_in_vain_is_removed(tmp_path: Path, other_coverage: Coverag
 
 
 def test_a_store_with_a_week_is_never_removed(tmp_path: Path, other_coverage: Coverage) -> None:
-    """A failure after the commit leaves the store in place."""
+    """An error after the commit does not remove the store."""
     with pytest.raises(duckdb.Error):
         fill(tmp_path / "store.db", other_coverage, "SELECT error('after the commit')")
     with open_store(tmp_path / "store.db") as store:
         assert store.holds(WEEK)
 
 
-def test_a_store_without_weeks_may_be_made_anew(tmp_path: Path, other_coverage: Coverage) -> None:
-    """What a killed run left behind, with no week in it, does not bind the next run to its spec."""
+def test_a_store_without_weeks_is_made_again(tmp_path: Path, other_coverage: Coverage) -> None:
+    """A store without weeks, left by a killed run, does not decide the spec of the next run."""
     with duckdb.connect(str(tmp_path / "store.db")) as connection:
         _create(connection, other_coverage)
     changed = Coverage(replace(other_coverage.spec, min_area_km2=0.75), other_coverage.geography)
@@ -181,8 +172,8 @@ def test_a_store_without_weeks_may_be_made_anew(tmp_path: Path, other_coverage: 
         assert store.coverage.spec == changed.spec
 
 
-def test_a_file_that_is_no_store_is_refused(tmp_path: Path, other_coverage: Coverage) -> None:
-    """Neither a text file nor another database is taken for a store, and neither is changed."""
+def test_a_file_that_is_not_a_store_is_refused(tmp_path: Path, other_coverage: Coverage) -> None:
+    """A text file and another database are refused and not changed."""
     text = tmp_path / "notes.txt"
     text.write_text("not a store " * 1000)
     with duckdb.connect(str(tmp_path / "other.db")) as connection:
@@ -195,14 +186,14 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path, other_coverage: Cove
 
 
 def test_a_store_of_a_later_schema_is_refused(tmp_path: Path, other_coverage: Coverage) -> None:
-    """A program does not guess at records whose meaning it does not know."""
+    """A store with records that this program does not know is refused."""
     fill(tmp_path / "store.db", other_coverage, "UPDATE about SET value = '99' WHERE key = 'schema_version'")
     with pytest.raises(StoreError, match="schema version 99"), open_store(tmp_path / "store.db"):
         pass
 
 
-def test_a_store_whose_spec_was_tampered_with_is_found_out(tmp_path: Path, other_coverage: Coverage) -> None:
-    """The stored spec must have the fingerprint that it had when the store was made."""
+def test_a_store_whose_spec_was_changed_is_refused(tmp_path: Path, other_coverage: Coverage) -> None:
+    """The stored spec must have the fingerprint that was recorded when the store was made."""
     change = "UPDATE about SET value = replace(value, '3.3', '3.4') WHERE key = 'spec'"
     fill(tmp_path / "store.db", other_coverage, change)
     with pytest.raises(StoreError, match="not the one that it was made with"), open_store(tmp_path / "store.db"):
@@ -210,7 +201,7 @@ def test_a_store_whose_spec_was_tampered_with_is_found_out(tmp_path: Path, other
 
 
 def test_an_interrupted_creation_leaves_an_empty_store(tmp_path: Path, other_coverage: Coverage) -> None:
-    """A store file that was made but never filled is filled the next time."""
+    """A store file that was created but not filled is refused for reading and filled by the next run."""
     with duckdb.connect(str(tmp_path / "store.db")):
         pass
     with pytest.raises(StoreError, match="empty"), open_store(tmp_path / "store.db"):

@@ -1,4 +1,4 @@
-"""A damaged or altered store is found out and never silently used."""
+"""A damaged or altered store is detected and never used silently."""
 
 import json
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from search_insights.dataset.publication import publish
 from search_insights.errors import StoreError
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
+from search_insights.spec.spec_file import spec_toml
 from search_insights.spec.weeks import Week
 from search_insights.store.journal import journal_path
 from search_insights.store.ledger import checksum
@@ -20,13 +21,11 @@ from search_insights.store.store import create_or_open_store, open_store
 from search_insights.store.verification import problems
 from search_insights.trends.release import make_release
 from search_insights.trends.scaling import scale_problems
-from tests.dataset.test_publish import quick_accounting
 from tests.lab.damage import content, flips, refused
-from tests.store.test_store import entry_for
 from tests.support.logs import Run
-from tests.trends.test_derive import FIRST, USUAL, add_weeks, little, released
+from tests.support.stores import FIRST, USUAL, add_weeks, entry_for, released
 
-# The tables as schema version 1 made them. This text is not to be changed: such stores are out there.
+# The tables as schema version 1 made them. Do not change this text: such stores exist.
 VERSION_1 = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE regions (
@@ -52,39 +51,30 @@ CREATE TABLE corrections (recorded_at TEXT NOT NULL, changed_values INTEGER NOT 
 """
 
 
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spare the tests what `ledger` says of many days, which is not what they are about."""
-    monkeypatch.setattr("search_insights.dp.accounting.epsilon_of_days", lambda spec, days: float(days))
+pytestmark = pytest.mark.usefixtures("quick_accounting")
 
 
 @pytest.fixture
-def coverage(tmp_path: Path) -> Coverage:
-    """The little country, with a window of four weeks."""
-    return little(tmp_path)
-
-
-@pytest.fixture
-def store(tmp_path: Path, coverage: Coverage) -> Path:
+def store(tmp_path: Path, short_coverage: Coverage) -> Path:
     """A store with two weeks and a fixed scale."""
-    path = add_weeks(tmp_path / "store.db", coverage, {}, {})
+    path = add_weeks(tmp_path / "store.db", short_coverage, {}, {})
     released(path)
     return path
 
 
 def change(store: Path, sql: str) -> None:
-    """Change a store behind its back."""
+    """Change the tables of a store without the program."""
     with duckdb.connect(str(store)) as connection:
         connection.execute(sql)
 
 
-def wrong_with(store: Path) -> list[str]:
+def problems_of(store: Path) -> list[str]:
     with open_store(store) as opened:
         return problems(opened, scale_problems)
 
 
-def test_a_store_that_nobody_touched_is_whole(store: Path, run: Run) -> None:
-    """`ledger --verify` says so and ends with exit code 0, for programs too; nothing is written."""
+def test_an_unchanged_store_is_verified(store: Path, run: Run) -> None:
+    """`ledger --verify` says so in text and in JSON with exit code 0, and writes nothing."""
     before = store.read_bytes()
     code, out, err = run("ledger", "--store", store, "--verify")
     assert (code, err) == (0, "")
@@ -121,8 +111,8 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_every_change_is_found_out(store: Path, run: Run, what: str) -> None:
-    """`ledger --verify` names the week and what is wrong with it; exit code 1."""
+def test_every_change_is_detected(store: Path, run: Run, what: str) -> None:
+    """`ledger --verify` names the week and what is wrong with it, and ends with exit code 1."""
     sql, words = CHANGES[what]
     change(store, sql)
     code, out, _ = run("ledger", "--store", store, "--verify", "--json")
@@ -131,31 +121,31 @@ def test_every_change_is_found_out(store: Path, run: Run, what: str) -> None:
     assert any(words in line for line in answer["problems"]), answer["problems"]
 
 
-def test_what_is_wrong_is_told_to_people_with_the_way_out(store: Path, run: Run) -> None:
-    """All of it, a line each, below the ledger."""
+def test_problems_are_listed_with_what_to_do(store: Path, run: Run) -> None:
+    """`ledger --verify` prints the problems below the ledger, one in a line, and says to restore a backup."""
     change(store, CHANGES["a count"][0])
     code, out, _ = run("ledger", "--store", store, "--verify")
     assert code == 1
     assert "NOT WHOLE; restore a backup with 'search-insights store restore':\n  week 2021-01-11: the counts" in out
 
 
-def test_shared_days_are_found_out(store: Path) -> None:
-    """Two weeks that share a day spend more on it than was promised."""
+def test_shared_days_are_detected(store: Path) -> None:
+    """Two weeks that share a day spend more on that day than was promised, so this is reported."""
     change(
         store, "INSERT INTO ledger SELECT * REPLACE (DATE '2021-01-08' AS week) FROM ledger WHERE week = '2021-01-04'"
     )
-    assert any("weeks 2021-01-04 and 2021-01-08 share days" in line for line in wrong_with(store))
+    assert any("weeks 2021-01-04 and 2021-01-08 share days" in line for line in problems_of(store))
 
 
-def test_another_noise_than_the_journals_is_found_out(store: Path) -> None:
-    """A store that was noised anew, with checksums to match, still contradicts what was written down."""
+def test_noise_that_does_not_match_the_journal_is_detected(store: Path) -> None:
+    """A store that was noised again, with matching checksums, still contradicts the journal."""
     path = journal_path(store)
     path.write_text(path.read_text()[:11] + "0" * 64 + "\n")
-    assert wrong_with(store) == ["week 2021-01-04: has other noise than store.db.journal says was committed"]
+    assert problems_of(store) == ["week 2021-01-04: has other noise than store.db.journal says was committed"]
 
 
-def test_one_flipped_bit_is_found_out_or_does_not_matter(store: Path, tmp_path: Path) -> None:
-    """All over the file: what is read back unnoticed is what was written."""
+def test_one_flipped_bit_is_detected_or_harmless(store: Path, tmp_path: Path) -> None:
+    """Wherever in the file a bit is flipped, the store is refused or reads back as it was written."""
     size = store.stat().st_size
     places = [*range(0, 12_288, 1024), *range(12_288, size, size // 40)]
     found, harmless = flips(store, places, tmp_path)
@@ -164,16 +154,15 @@ def test_one_flipped_bit_is_found_out_or_does_not_matter(store: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.7, 0.999])
-def test_a_store_that_was_cut_short_is_found_out(store: Path, tmp_path: Path, share: float) -> None:
-    """Whatever its length, it is refused, or nothing of it was cut."""
+def test_a_store_that_was_cut_short_is_refused(store: Path, tmp_path: Path, share: float) -> None:
+    """A store of any shorter length is refused, or reads back as it was written."""
     copy = tmp_path / "cut.db"
     copy.write_bytes(store.read_bytes()[: int(share * store.stat().st_size)])
     assert refused(copy) or content(copy) == content(store)
 
 
-def test_a_damaged_store_is_not_published(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Publishing checks the counts that it uses."""
-    quick_accounting(monkeypatch)
+def test_a_damaged_store_is_not_published(store: Path) -> None:
+    """Publishing checks the counts that it uses against the ledger."""
     change(store, CHANGES["a count"][0])
     with pytest.raises(StoreError, match="week 2021-01-11 do not match the ledger"):
         publish(store, store.parent / "dataset")
@@ -182,7 +171,7 @@ def test_a_damaged_store_is_not_published(store: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("command", ["ledger", "publish", "anonymize", "backup"])
 def test_a_damaged_file_is_one_line_everywhere(store: Path, run: Run, command: str) -> None:
-    """Wherever DuckDB meets the damage, the operator reads one line with the way out, and no traceback."""
+    """Whichever command meets the damage, it prints one line that says what to do, and no traceback."""
     data = bytearray(store.read_bytes())
     data[12_288 + 8 :: 4096] = bytes(255 - byte for byte in data[12_288 + 8 :: 4096])
     store.write_bytes(data)
@@ -202,7 +191,7 @@ def test_a_damaged_file_is_one_line_everywhere(store: Path, run: Run, command: s
 
 
 def store_of_version_1(path: Path, coverage: Coverage) -> Path:
-    """Make a store as the first version did, by its own SQL."""
+    """Make a store as the first version did, with its own SQL."""
     regions = [(i, *astuple(region)) for i, region in enumerate(coverage.geography.regions)]
     cells = CellList(coverage)
     noisy = np.tile(np.array(USUAL, dtype=np.int64), len(cells.regions))
@@ -230,21 +219,20 @@ def store_of_version_1(path: Path, coverage: Coverage) -> Path:
 
 
 @pytest.fixture
-def first_store(tmp_path: Path, coverage: Coverage) -> Path:
+def first_store(tmp_path: Path, short_coverage: Coverage) -> Path:
     """A store that the first version made, without a journal."""
-    from search_insights.spec.spec_file import spec_toml
-
-    (tmp_path / "spec.toml").write_text(spec_toml(coverage.spec), encoding="utf-8")
-    return store_of_version_1(tmp_path / "first.db", coverage)
+    (tmp_path / "spec.toml").write_text(spec_toml(short_coverage.spec), encoding="utf-8")
+    return store_of_version_1(tmp_path / "first.db", short_coverage)
 
 
-def test_a_store_of_the_first_version_is_opened_and_goes_on(first_store: Path, coverage: Coverage) -> None:
-    """Its week is read, verified, published from and written into the journal, and weeks are added to it."""
-    assert wrong_with(first_store) == []
-    add_weeks(first_store, coverage, {}, start=1)
+def test_a_store_of_the_first_version_can_still_be_used(first_store: Path, short_coverage: Coverage) -> None:
+    """Its week is verified, released and added to the journal, and a new week can be added to the store."""
+    assert problems_of(first_store) == []
+    add_weeks(first_store, short_coverage, {}, start=1)
     assert len(make_release(first_store).entries) == 2
     assert len(journal_path(first_store).read_text().splitlines()) == 2
-    assert checksum(FIRST, np.tile(np.array(USUAL, dtype=np.int64), len(CellList(coverage).regions)))[:8] == "22827e9c"
+    noisy = np.tile(np.array(USUAL, dtype=np.int64), len(CellList(short_coverage).regions))
+    assert checksum(FIRST, noisy)[:8] == "22827e9c"
 
 
 def newer(store: Path) -> None:
@@ -256,22 +244,22 @@ def no_version(store: Path) -> None:
 
 
 @pytest.mark.parametrize(("make", "version"), [(newer, "2"), (no_version, "none")])
-def test_a_store_of_an_unknown_version_is_refused_with_the_way_out(
-    first_store: Path, coverage: Coverage, make: Callable[[Path], None], version: str
+def test_a_store_of_an_unknown_version_is_refused(
+    first_store: Path, short_coverage: Coverage, make: Callable[[Path], None], version: str
 ) -> None:
-    """A program does not guess at records whose meaning it does not know; it says which program does."""
+    """The error names the version and says to use the program that made the store; the file is not changed."""
     make(first_store)
     before = first_store.read_bytes()
     words = f"made with schema version {version}; this program knows version 1: use the version of this program that"
     with pytest.raises(StoreError, match=words), open_store(first_store):
         pass
-    with pytest.raises(StoreError, match=words), create_or_open_store(first_store, coverage):
+    with pytest.raises(StoreError, match=words), create_or_open_store(first_store, short_coverage):
         pass
     assert first_store.read_bytes() == before
 
 
-def test_a_file_of_a_newer_duckdb_is_refused_with_the_way_out(first_store: Path) -> None:
-    """The version of the file format stands in its header; the line says what to do."""
+def test_a_file_of_a_newer_duckdb_is_refused(first_store: Path) -> None:
+    """The file's header has the version of its format; the error says what to do."""
     data = bytearray(first_store.read_bytes())
     data[12:20] = (10_000).to_bytes(8, "little")
     first_store.write_bytes(data)

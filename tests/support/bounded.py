@@ -1,4 +1,4 @@
-"""Running the bounding on a handful of events, through the engines that the program uses."""
+"""Bounding of a few events with the engines that the program uses."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -35,7 +35,7 @@ SPAN = (NOON - timedelta(hours=12), NOON + timedelta(hours=12))
 
 @dataclass(frozen=True)
 class Event:
-    """One search: by whom, how many seconds after noon, where, and about what (None: nothing in particular)."""
+    """One search: the user, seconds after noon, the region, and the category (None: no topic)."""
 
     user: int
     second: int
@@ -45,7 +45,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Kept:
-    """One contribution: the regions by which a user's search of a category is counted."""
+    """One contribution: the regions in which a user's search of a category counts."""
 
     user: int
     category: int
@@ -54,7 +54,7 @@ class Kept:
 
 
 def arrow_table(events: Sequence[Event]) -> pyarrow.Table:
-    """Write events as a table."""
+    """Return events as a table."""
     times = [NOON + timedelta(seconds=e.second) for e in events]
     return pyarrow.table(
         {
@@ -67,17 +67,17 @@ def arrow_table(events: Sequence[Event]) -> pyarrow.Table:
 
 
 class LogTable(Protocol):
-    """An engine whose log is a table that tests fill."""
+    """An engine whose log is a table that tests can fill."""
 
     @property
     def engine(self) -> Engine:
         """The engine."""
 
     def fill(self, events: Sequence[Event], times: int) -> None:
-        """Put these events, each so many times, and no others, into the log."""
+        """Replace the rows of the log by these events, each repeated so many times."""
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Look into the engine, as only a test may."""
+        """Run a query on the engine, which only tests may do."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class DuckDbTable:
     engine: DuckDbEngine
 
     def fill(self, events: Sequence[Event], times: int) -> None:
-        """Write the rows anew."""
+        """Replace the rows."""
         connection = self.engine.connection
         connection.execute("DELETE FROM log")
         connection.register("given", arrow_table(events))
@@ -106,7 +106,7 @@ class SparkTable:
     engine: SparkEngine
 
     def fill(self, events: Sequence[Event], times: int) -> None:
-        """Make the view anew, in two parts, so that a user's events lie in both."""
+        """Replace the view, in two partitions, so that a user's events are in both."""
         session = self.engine.session
         frame = session.createDataFrame(arrow_table(events))
         if times > 1:
@@ -120,25 +120,25 @@ class SparkTable:
 
 @dataclass(frozen=True)
 class Bench:
-    """A release, and an engine with a log to fill."""
+    """A release, and an engine with a log that tests can fill."""
 
     table: LogTable
     cells: CellList
     names: RegionNames
 
     def bound(self, events: Sequence[Event], times: int = 1, day: date = DAY) -> Contributions:
-        """Bound a day of these events."""
+        """Return the contributions of a day with these events."""
         self.table.fill(events, times)
         return self.table.engine.bound(day, *SPAN)
 
     def count(self, events: Sequence[Event], times: int = 1) -> Counts:
-        """Give the exact counts of all cells for a day of these events."""
+        """Return the exact counts of all cells for a day with these events."""
         counts = self.cells.zeros()
         add_contributions(counts, self.cells, self.names, self.bound(events, times))
         return counts
 
     def kept(self) -> list[Kept]:
-        """Look at the contributions of the last count one by one."""
+        """Return the contributions of the last count one by one."""
         mask = (1 << NUMBER_BITS) - 1
         rows = self.table.rows(
             f"SELECT user_id, category, open_draw & {mask}, classed_draw & {mask} FROM contributions"
@@ -150,14 +150,14 @@ class Bench:
         ]
 
     def cell_counts(self, counts: Counts) -> dict[tuple[str, str], int]:
-        """Name the cells that are not 0 by (place_id, category)."""
+        """Return the counts that are not 0 by (place_id, category)."""
         cells = self.cells.cells
         return {(cells[i].region.place_id, cells[i].category): int(counts[i]) for i in np.flatnonzero(counts)}
 
 
 @contextmanager
 def bench(coverage: Coverage, session: "SparkSession | None" = None) -> Iterator[Bench]:
-    """Open an engine on an empty log: Spark's, if there is a session of it, or DuckDB's."""
+    """Open an engine on an empty log: Spark's if there is a session, otherwise DuckDB's."""
     names, cells = region_names(coverage), CellList(coverage)
     if session is not None:
         register_names_in_spark(session, names)

@@ -16,7 +16,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec
 from tests.support.other_country import other_geography, other_spec
-from tests.trends.test_derive import add_weeks
+from tests.support.stores import add_weeks
 
 US = "US_vaccination_search_insights"
 QAZARIA = "QZ_heating_search_trends"

@@ -1,4 +1,4 @@
-"""Search logs and a little country for tests, and a publisher who anonymizes the one with the other.
+"""Search logs and a little country for tests, and a publisher who anonymizes logs of that country.
 
 The country has the levels of the packaged spec: three states, counties of each size class, and a code (35013) that a
 county in one state shares with a postal code in another. Its logs are small enough to be counted by hand.
@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -18,7 +17,6 @@ import numpy as np
 import pytest
 
 from search_insights.commands.console import Steps
-from search_insights.dp import accounting
 from search_insights.private.counting import Tolerance, WeekCounts, add_contributions, count_week
 from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.engine import Contributions
@@ -36,17 +34,22 @@ from search_insights.store.store import open_store
 from search_insights.support.arrays import Counts
 from search_insights.support.quoting import literal
 from tests.support.other_country import Row, write_csv
+from tests.support.quick_accounting import patch_account
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Run = Callable[..., tuple[int, str, str]]
 CellCounts = dict[tuple[str, str], int]
+ReadRow = tuple[str, str, str, str]
 
 MONDAY = "2021-03-08"  # summer time begins on its Sunday
 PACIFIC = ZoneInfo("America/Los_Angeles")  # the zone of the packaged release
 WEEK = Week(date.fromisoformat(MONDAY), PACIFIC.key)
+NEXT_WEEK = Week(date(2021, 3, 15), PACIFIC.key)
 ROWS = 140  # of `searches`: 20 on each day, so that 7 of them are 5 %
+NOON = f"TIMESTAMPTZ '{MONDAY} 20:00:00+00' + to_days((i % 7)::INTEGER)"  # of the week's days in turn, as SQL
+SECRET = "hushhush"  # stands for anything private; no output may contain it
 
 LITTLE_REGIONS: tuple[Row, ...] = (
     ("US", "United States", "country", None, None, None, None, None, "country/USA"),
@@ -65,39 +68,47 @@ LITTLE_REGIONS: tuple[Row, ...] = (
     ("96120", "Markleeville", "postal_code", "geoId/06003", None, 900.0, None, None, "zip/96120"),
 )
 
-_account_once = cache(accounting.account)
-
 
 def little_geography(folder: Path) -> Path:
-    """Write the little country for commands to read."""
+    """Write the little country as a file for commands."""
     return write_csv(folder / "little.csv", LITTLE_REGIONS)
 
 
 def little_coverage(folder: Path) -> Coverage:
-    """Apply the packaged spec to the little country."""
+    """Return the packaged release of the little country."""
     return Coverage(load_spec(), load_geography(little_geography(folder)))
 
 
 def searches(
     *,
     user_id: str = "i",
-    timestamp: str = f"TIMESTAMPTZ '{MONDAY} 20:00:00+00' + to_days((i % 7)::INTEGER)",
+    timestamp: str = NOON,
     region: str = "['94103', '95667', 'geoId/06003', 'US-NM'][(i % 4) + 1]",
     category: str = "['A1', 'A2', 'A3', NULL, NULL][(i % 5) + 1]",
     more: str = "",
     rows: int = ROWS,
 ) -> str:
-    """Write the query of a log: a search of another user in each row, about noon, day after day of the week.
+    """Return the query of a log: each row is a search by another user, at noon of the week's days in turn.
 
-    Each column is an SQL expression in `i`, the number of the row; an empty one leaves the column out.
+    Each column is an SQL expression in `i`, the number of the row; an empty expression omits the column.
     """
     roles = {"user_id": user_id, "timestamp": timestamp, "region": region, "category": category}
     columns = [f'{expression} AS "{role}"' for role, expression in roles.items() if expression]
     return f"SELECT {', '.join(columns)}{more and ', ' + more} FROM range({rows}) AS r(i)"
 
 
+def searches_of_day(day: int) -> str:
+    """Return the query of the usual log's searches on one day of the week, counted from 0."""
+    return f"SELECT * FROM ({searches()}) WHERE date_diff('day', TIMESTAMPTZ '{MONDAY} 00:00:00+00', timestamp) = {day}"
+
+
+def searches_of_weeks(*offsets: int) -> str:
+    """Return the query of a log of several weeks, each given by its distance in weeks from the usual one."""
+    return " UNION ALL ".join(searches(timestamp=f"{NOON} + to_days({7 * offset})") for offset in offsets)
+
+
 def write_log(path: Path, query: str | None = None) -> Path:
-    """Write a log as its name says: .parquet, .csv, .csv.gz or .tsv."""
+    """Write a log in the format that the file's name says: .parquet, .csv, .csv.gz or .tsv."""
     if path.name.endswith((".parquet", ".pq")):
         options = "FORMAT parquet"
     else:
@@ -112,7 +123,7 @@ def write_log(path: Path, query: str | None = None) -> Path:
 
 
 def write_rows(path: Path, rows: Sequence[tuple[object, ...]], types: Sequence[str]) -> Path:
-    """Write a log of these rows (user_id, timestamp, region, category), with columns of these types."""
+    """Write a log of these rows (user_id, timestamp, region, category) with columns of these types."""
     listed = [f"CAST({_value(row[c])} AS {kind})" for row in rows for c, kind in enumerate(types)]
     width = len(types)
     values = ", ".join(f"({', '.join(listed[i : i + width])})" for i in range(0, len(listed), width))
@@ -123,8 +134,8 @@ def _value(value: object) -> str:
     return "NULL" if value is None else literal(str(value))
 
 
-def read(*patterns: Path | str, columns: dict[str, str] | None = None) -> list[tuple[str, str, str, str]]:
-    """Read what the program sees of a log, in order: (user, time, region, category), all as text."""
+def read(*patterns: Path | str, columns: dict[str, str] | None = None) -> list[ReadRow]:
+    """Return the rows that the program reads from a log, sorted: (user, time, region, category), all as text."""
     with duckdb.connect() as connection:
         open_log(connection, LogSource(tuple(str(p) for p in patterns), columns or {}), "UTC")
         shown = "user_id::VARCHAR, epoch_us(timestamp)::VARCHAR, region::VARCHAR, coalesce(category, 'none')"
@@ -140,7 +151,7 @@ def count(
     code_level: str | None = None,
     tolerance: Tolerance | None = None,
 ) -> WeekCounts:
-    """Count a week exactly, as only a test may look at it."""
+    """Return the exact counts of a week, which only tests may see."""
     source = LogSource(tuple(str(p) for p in patterns), columns or {}, naive_zone, code_level)
     names = region_names(coverage, code_level)
     asked = (week.begin, week.end)
@@ -150,13 +161,13 @@ def count(
 
 
 def by_cell(coverage: Coverage, counts: Counts) -> CellCounts:
-    """Name the cells that are not 0 by (place_id, category)."""
+    """Return the counts that are not 0 by (place_id, category)."""
     cells = CellList(coverage).cells
     return {(cells[i].region.place_id, cells[i].category): int(counts[i]) for i in np.flatnonzero(counts)}
 
 
 def counts_of(coverage: Coverage, found: Contributions) -> Counts:
-    """Count what a day contributes, cell by cell."""
+    """Return the counts of all cells from the contributions of a day."""
     cells = CellList(coverage)
     counts = cells.zeros()
     add_contributions(counts, cells, region_names(coverage), found)
@@ -164,14 +175,14 @@ def counts_of(coverage: Coverage, found: Contributions) -> Counts:
 
 
 def on_spark(session: "SparkSession", coverage: Coverage, *patterns: Path | str, **how: Any) -> SparkEngine:
-    """Open a log on Spark."""
+    """Return an engine for a log on Spark."""
     source = LogSource(tuple(str(p) for p in patterns), **how)
     return spark_engine(session, source, coverage.spec, region_names(coverage))
 
 
 @dataclass(frozen=True)
 class Publisher:
-    """Someone with a folder, the little country, and the program."""
+    """A user of the program who has a folder and the geography of the little country."""
 
     folder: Path
     geography: Path
@@ -179,12 +190,12 @@ class Publisher:
 
     @property
     def store(self) -> Path:
-        """Where the weeks go."""
+        """The path of the store."""
         return self.folder / "store.db"
 
     @property
     def coverage(self) -> Coverage:
-        """What the store's weeks cover."""
+        """The coverage of the store."""
         return Coverage(load_spec(), load_geography(self.geography))
 
     def log(self, query: str | None = None, name: str = "log.parquet") -> Path:
@@ -192,42 +203,48 @@ class Publisher:
         return write_log(self.folder / name, query)
 
     def anonymize(self, *arguments: Path | str, week: str | None = MONDAY) -> tuple[int, str, str]:
-        """Run `anonymize` on the store; gives the exit code, standard output and standard error."""
+        """Run `anonymize` on the store; returns the exit code, standard output and standard error."""
         weeks = ("--week", week) if week else ()
         return self.run("anonymize", *arguments, "--store", self.store, "--geography", self.geography, *weeks)
 
     def ledger(self) -> list[LedgerEntry]:
-        """Read what was spent; nothing if there is no store."""
+        """Return the entries of the ledger; none if there is no store."""
         if not self.store.exists():
             return []
         with open_store(self.store) as store:
             return store.entries()
 
     def forget(self) -> None:
-        """Begin anew, as nobody does whose weeks may have been published."""
+        """Delete the store and its journal, which nobody may do who has published a week."""
         self.store.unlink()
         journal_path(self.store).unlink()
 
     def noisy(self, week: Week = WEEK) -> Counts:
-        """Read the stored counts of a week."""
+        """Return the stored counts of a week."""
         with open_store(self.store) as store:
             return store.noisy_counts(week)
 
 
 def new_publisher(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Publisher:
-    """Set a publisher up. The accounting of a spec is done once for all tests, and progress is not shown."""
-    monkeypatch.setattr(accounting, "account", _account_once)
+    """Return a publisher. The accounting of a spec is done once for all tests, and progress is not shown."""
+    patch_account(monkeypatch.setattr)
     monkeypatch.setattr("search_insights.commands.anonymize.Steps", lambda: Steps(patience=math.inf))
     return Publisher(folder, little_geography(folder), run)
 
 
-def assert_refused(publisher: Publisher, result: tuple[int, str, str], *words: str) -> None:
-    """The refusal is one line with these words and exit code 2, and nothing was spent."""
-    code, out, err = result
-    assert (code, out) == (2, "")
+def assert_one_line(err: str) -> None:
+    """Check that an error message is one line."""
     assert err.startswith("search-insights: ")
     assert err.count("\n") == 1
     assert err.endswith("\n")
+    assert "Traceback" not in err
+
+
+def assert_refused(publisher: Publisher, result: tuple[int, str, str], *words: str) -> None:
+    """Check that the run ended with exit code 2 and one line with these words, and that nothing was spent."""
+    code, out, err = result
+    assert (code, out) == (2, "")
+    assert_one_line(err)
     for word in words:
         assert word in err
     assert publisher.ledger() == []

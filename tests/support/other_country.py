@@ -1,7 +1,7 @@
 """A release that shares nothing with the packaged one, and helpers to write specs and geographies for tests.
 
-Qazaria has four counted levels, two size classes on the second of them, other topics, a time zone 5:45 ahead of
-Greenwich and weeks that begin on Sunday; some of its names would do harm to a careless reader or page.
+Qazaria has four counted levels, two size classes on the second of them, other topics, a time zone 5:45 ahead of UTC and
+weeks that begin on Sunday. Some of its names would harm a careless program or page.
 """
 
 import csv
@@ -181,17 +181,17 @@ OTHER_REGIONS: tuple[Row, ...] = (
 
 
 def other_spec() -> Spec:
-    """Give the release of Qazaria: four levels, two size classes."""
+    """Return the release of Qazaria: four levels, two size classes."""
     return parse_spec(OTHER_SPEC, "heating-v2")
 
 
 def plain_spec() -> Spec:
-    """Give another release of Qazaria: two levels, no size classes."""
+    """Return another release of Qazaria: two levels, no size classes."""
     return parse_spec(PLAIN_SPEC, "drinks")
 
 
 def other_spec_file(folder: Path) -> Path:
-    """Write the spec of Qazaria for commands to read."""
+    """Write the spec of Qazaria as a file for commands."""
     path = folder / "heating-v2.toml"
     path.write_text(OTHER_SPEC, encoding="utf-8")
     return path
@@ -210,7 +210,7 @@ def write_csv(path: Path, rows: Iterable[Sequence[Value]], header: Sequence[str]
 
 
 def write_parquet(path: Path, rows: Iterable[Sequence[Value]]) -> Path:
-    """Write a table of regions as Parquet, with the types that each column has by nature."""
+    """Write a table of regions as Parquet, each column with its own type."""
     kinds = ("varchar",) * 4 + ("bigint",) + ("double",) * 3 + ("varchar",)
     with duckdb.connect() as connection:
         columns = ", ".join(f"{name} {kind}" for name, kind in zip(HEADER, kinds, strict=True))
@@ -222,7 +222,7 @@ def write_parquet(path: Path, rows: Iterable[Sequence[Value]]) -> Path:
 
 @st.composite
 def specs(draw: st.DrawFn) -> Spec:
-    """Draw any valid spec: 1 to 4 levels, 0 to 4 size classes at any of them, any classes left unreported."""
+    """Draw any valid spec: 1 to 4 levels, 0 to 4 size classes at any of them, any classes not reported."""
     levels = [f"level{i}" for i in range(draw(st.integers(1, 4)))]
     categories = tuple(Category(f"T{i}", f"topic{i}") for i in range(draw(st.integers(2, 5))))
     bounds = draw(st.none() | st.lists(st.integers(0, 10**8), max_size=3, unique=True).map(sorted))
@@ -231,8 +231,8 @@ def specs(draw: st.DrawFn) -> Spec:
     counted = []
     for i, level in enumerate(levels):
         classed = class_level is not None and i >= levels.index(class_level)
-        unused_rows = draw(st.lists(st.sampled_from([c.name for c in classes]), unique=True)) if classed else []
-        counted.append(Level(level, tuple(unused_rows)))
+        unreported = draw(st.lists(st.sampled_from([c.name for c in classes]), unique=True)) if classed else []
+        counted.append(Level(level, tuple(unreported)))
     first_day = draw(st.sampled_from(WEEKDAYS))
     monday = date(2021, 1, 4) + timedelta(weeks=draw(st.integers(0, 300)))
     first_week = monday + timedelta(days=WEEKDAYS.index(first_day))

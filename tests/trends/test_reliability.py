@@ -1,4 +1,4 @@
-"""Values are judged by an interval that covers the truth as often as it says, whatever the truth is."""
+"""Intervals cover the truth as often as they say, whatever the truth is, and decide which values are kept."""
 
 import math
 
@@ -16,7 +16,7 @@ from search_insights.trends.reliability import assess, fieller
 RULE = Reliability(0.80, 0.15)
 DRAWS = 30_000
 
-# True counts from nothing to millions, and sigmas from the least to the largest of the paper, C3 and country included.
+# True counts from 0 to a million, and sigmas from the smallest to the largest of the paper, with C3 and the country.
 GRID = [
     (x, y, sx, sy)
     for x, y in [(0, 1), (0, 5), (1, 1), (3, 20), (20, 30), (40, 400), (90, 2000), (0, 10**6), (5 * 10**4, 10**6)]
@@ -29,12 +29,12 @@ def noisy(true: int, sigma: float) -> npt.NDArray[np.float64]:
     return add_noise(np.full(DRAWS, true, dtype=np.int64), np.full(DRAWS, sigma)).astype(float)
 
 
-def test_the_interval_covers_the_truth_at_least_as_often_as_promised_and_not_needlessly_often() -> None:
-    """Over a grid of true counts, also tiny ones, coverage is 80 %; where Y is far from 0 it is no more than 82 %.
+def test_the_interval_covers_the_truth_as_often_as_promised_and_not_much_more_often() -> None:
+    """For true counts of any size coverage is at least 80 %; where Y is far from 0 it is at most 82 %.
 
-    Coverage is measured on 30,000 draws a point of the program's own noise; a binomial test at 1e-8 a point and side
-    keeps false alarms under 1e-6 for the whole grid. Where Y may be near 0 the interval is unbounded, which covers.
-    Where a small sigma makes the steps between whole numbers felt, no interval can come close to 80 % from above.
+    Coverage is measured on 30,000 draws of the program's own noise for each point; a binomial test at 1e-8 for each
+    point and side keeps false alarms under 1e-6 for the whole grid. Where Y may be near 0 the interval is unbounded,
+    which covers. Where sigma is small compared with the steps between whole numbers, coverage cannot be close to 80 %.
     """
     noise = {sigma: noisy(0, sigma) for sigma in {sigma for point in GRID for sigma in point[2:]}}
     for x, y, sx, sy in GRID:
@@ -47,8 +47,8 @@ def test_the_interval_covers_the_truth_at_least_as_often_as_promised_and_not_nee
 
 
 @pytest.mark.parametrize("sigma", [0.6, 1.5, 3.21, 3.5, 3.9, 8.0, 20.0, 35.0])
-def test_whole_numbers_do_not_make_the_interval_fall_short(sigma: float) -> None:
-    """With no search at all in a large region, the interval holds 0 with at least 80 %, computed exactly."""
+def test_coverage_is_sufficient_for_noise_of_whole_numbers(sigma: float) -> None:
+    """If a large region has no search, the interval contains 0 with at least 80 %, computed exactly."""
     k = np.arange(-400, 401)
     weights = np.exp(-np.square(k) / (2 * sigma**2))
     low, high = fieller(k.astype(float), np.full(k.size, 1e9), np.full(k.size, sigma), np.ones(k.size), 0.80)
@@ -57,7 +57,7 @@ def test_whole_numbers_do_not_make_the_interval_fall_short(sigma: float) -> None
 
 @pytest.mark.parametrize(("factor", "expected"), [(0.9, "too narrow"), (1.1, "too wide")])
 def test_the_coverage_test_rejects_an_interval_that_is_off_by_10_percent(factor: float, expected: str) -> None:
-    """What the test above measures with sigmas 10 % off falls out of its limits on the right side."""
+    """The coverage test rejects sigmas that are 10 % too small as too narrow and 10 % too large as too wide."""
     x, y, sx, sy = 5 * 10**4, 10**6, 35.0, 450.0
     low, high = fieller(x + noisy(0, sx), y + noisy(0, sy), np.array(factor * sx), np.array(factor * sy), 0.80)
     covered = int(((low <= x / y) & (x / y <= high)).sum())
@@ -68,7 +68,7 @@ def test_the_coverage_test_rejects_an_interval_that_is_off_by_10_percent(factor:
 
 
 def test_the_ends_solve_fiellers_equation() -> None:
-    """Each end is a ratio that the data contradict just so: |X - rY| = z sqrt(sx^2 + r^2 sy^2), and 0.2 for steps."""
+    """Each end r solves |X - rY| = z sqrt(sx^2 + r^2 sy^2), where z is widened by 0.2 for whole numbers."""
     x, y, sx, sy = (np.array([v]) for v in (120.0, 900.0, 5.0, 40.0))
     z = stats.norm.ppf(0.9)
     z += 0.2 / np.hypot(sx, sy * x / y)
@@ -82,7 +82,7 @@ EXACT = [(x, y, sx, sy) for sx, sy in [(3.21, 28.0), (3.25, 35.0), (8.0, 100.0)]
 
 @pytest.mark.parametrize(("x", "y", "sx", "sy"), EXACT)
 def test_whole_number_noise_is_covered_at_simple_ratios(x: int, y: int, sx: float, sy: float) -> None:
-    """Where the ratio is a simple fraction the steps of X - rY are felt; coverage, summed exactly, is still 80 %."""
+    """For ratios that are simple fractions X - rY has large steps; coverage, summed exactly, is still 80 %."""
     (kx, px), (ky, py) = (_discrete_gaussian(sigma) for sigma in (sx, sy))
     noisy_x, noisy_y = np.meshgrid(x + kx, y + ky, indexing="ij")
     low, high = fieller(noisy_x, noisy_y, np.array(sx), np.array(sy), 0.80)
@@ -97,7 +97,7 @@ def _discrete_gaussian(sigma: float) -> tuple[npt.NDArray[np.float64], npt.NDArr
 
 @given(x=st.floats(-1e6, 1e6), y=st.floats(-1e6, 1e6), sx=st.floats(0.1, 1e4), sy=st.floats(0.1, 1e4))
 def test_only_positive_bounded_and_close_values_are_kept(x: float, y: float, sx: float, sy: float) -> None:
-    """For any noisy counts, a kept value is positive, has a finite interval around it, and reaches at most 15 %."""
+    """A kept value is positive, and its interval is finite, contains it, and extends at most 15 % to either side."""
     ratios = assess(np.array([x]), np.array([y]), np.array([sx]), np.array([sy]), RULE)
     if not ratios.kept[0]:
         return
@@ -109,7 +109,7 @@ def test_only_positive_bounded_and_close_values_are_kept(x: float, y: float, sx:
 
 
 def test_values_without_a_clearly_positive_denominator_are_dropped() -> None:
-    """Where Y is near 0 or negative the interval is unbounded and the value is not kept, however large X is."""
+    """If Y is near 0 or negative, the interval is unbounded and the value is dropped, however large X is."""
     y = np.array([0.0, 30.0, -500.0, 35.0])
     ratios = assess(np.full(4, 1e6), y, np.full(4, 3.0), np.full(4, 28.0), RULE)
     assert not ratios.kept.any()
@@ -117,12 +117,12 @@ def test_values_without_a_clearly_positive_denominator_are_dropped() -> None:
 
 
 def test_two_negative_counts_do_not_make_a_value() -> None:
-    """X/Y is positive when both are negative, but a count is not: the value is dropped."""
+    """If both counts are negative, X/Y is positive, but the value is dropped."""
     ratios = assess(np.array([-1e4]), np.array([-1e5]), np.array([1.0]), np.array([1.0]), RULE)
     assert not ratios.kept[0]
 
 
 def test_a_large_count_is_kept_and_a_small_one_dropped() -> None:
-    """The paper's rule on round numbers: at sigma 3.21 some 40 searches are needed, 20 do not do."""
+    """By the paper's rule, at sigma 3.21 a value from 40 searches is kept and one from 20 is dropped."""
     ratios = assess(np.array([40.0, 20.0]), np.array([1e5, 1e5]), np.full(2, 3.21), np.full(2, 28.0), RULE)
     assert ratios.kept.tolist() == [True, False]

@@ -1,4 +1,4 @@
-"""Spark counts what DuckDB counts, whatever happens to its tasks."""
+"""Spark and DuckDB give the same counts, even if tasks of Spark are killed."""
 
 import os
 import signal
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 
 def counted(engine: Engine, coverage: Coverage, day: date) -> Counts:
-    """Count a day's cells exactly."""
+    """Return the exact counts of a day."""
     return counts_of(coverage, engine.bound(day, *WEEK.day_bounds(day)))
 
 
 @pytest.fixture(scope="module")
 def simulated(us_coverage: Coverage, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A week of the simulated United States, in which people search in several places."""
+    """A simulated week of the United States in which users search in several places."""
     folder = tmp_path_factory.mktemp("simulated") / "log"
     simulate(folder, us_coverage, WEEK.first_day, 1, 30_000, seed=7)
     return folder
 
 
 def one_place(log: Path, folder: Path) -> Path:
-    """Keep of each user's day the searches in one place: then nothing is left to choice."""
+    """Keep only the searches in one place of each user-day, so that bounding has no choice."""
     query = f"""
         SELECT * FROM '{log}/*.parquet'
         QUALIFY region = first_value(region) OVER (
@@ -49,12 +49,12 @@ def one_place(log: Path, folder: Path) -> Path:
     return write_log(folder / "one-place.parquet", query)
 
 
-def test_engines_agree_where_nothing_is_left_to_choice(
+def test_engines_agree_where_bounding_has_no_choice(
     session: "SparkSession", us_coverage: Coverage, simulated: Path, tmp_path: Path
 ) -> None:
-    """A log in which nobody searches in two places of a day has the same counts on both engines, cell by cell."""
+    """A log in which nobody searches in two places on one day has the same counts on both engines."""
     log = one_place(simulated, tmp_path)
-    session.conf.set("spark.sql.adaptive.enabled", "true")  # as it is but in tests
+    session.conf.set("spark.sql.adaptive.enabled", "true")  # as outside the tests
     by_spark = on_spark(session, us_coverage, log)
     with open_duckdb_engine(LogSource((str(log),)), us_coverage.spec, region_names(us_coverage)) as by_duckdb:
         for day in WEEK.days[:2]:
@@ -66,9 +66,9 @@ def test_engines_agree_where_nothing_is_left_to_choice(
 def test_engines_keep_the_same_number_of_user_days(
     session: "SparkSession", us_coverage: Coverage, simulated: Path
 ) -> None:
-    """Whatever is left to choice, each day and category has the same total at state level.
+    """On both engines each day and category has the same total at state level.
 
-    The choices themselves differ, because the engines hash differently.
+    The choices of bounding differ, because the engines hash differently.
     """
     cells = CellList(us_coverage)
     states = np.array([cell.region.level == "state" for cell in cells.cells])
@@ -83,10 +83,10 @@ def test_engines_keep_the_same_number_of_user_days(
             assert (one != other).any()
 
 
-def test_queries_are_named_on_the_cluster_as_on_one_machine(
+def test_queries_are_classified_on_the_cluster_as_on_one_machine(
     session: "SparkSession", coverage: Coverage, tmp_path: Path
 ) -> None:
-    """A log with queries and no categories is classified where it lies, by the same model, with the same counts."""
+    """A log with queries is classified by the same model on both engines, with the same counts."""
     texts = "['covid vaccine near me', 'covid vaccine side effects', 'weather', NULL, 'covid vaccine'][(i % 5) + 1]"
     log = write_log(tmp_path / "log.parquet", searches(category="", more=f"{texts} AS query"))
     by_spark = on_spark(session, coverage, log)
@@ -101,7 +101,7 @@ def test_queries_are_named_on_the_cluster_as_on_one_machine(
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
 def test_a_killed_task_changes_nothing(session: "SparkSession", us_coverage: Coverage, tmp_path: Path) -> None:
-    """A worker that is killed when it has read half of its rows is replaced; choices and counts stay as they were."""
+    """A worker that is killed after half of its rows is replaced; choices and counts do not change."""
     places = ["94103", "95023", "geoId/06017", "US-NM"]
     events = [
         Event(user, i, places[(user + i) % 4], ("A1", None, "A2")[i % 3]) for user in range(200) for i in range(5)

@@ -1,4 +1,4 @@
-"""An analyst reads one level and one trend at a time, and what is missing stays missing."""
+"""`load` reads one level and one trend at a time, and what is missing stays missing."""
 
 import json
 import re
@@ -13,8 +13,9 @@ import pytest
 from search_insights.dataset.loading import Frame, load
 from search_insights.dataset.publication import publish
 from search_insights.errors import InputError
-from tests.dataset.test_publish import NO_SAFETY, quick_accounting
-from tests.trends.test_derive import CITY, NOTHING, TOWN, add_weeks, little
+from search_insights.spec.coverage import Coverage
+from tests.support.quick_accounting import patch_accounting
+from tests.support.stores import CITY, NO_SAFETY, NOTHING, TOWN, add_weeks, short_window_coverage
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "analysis.md"
 COLUMNS = ["date", "place_id", "code", "name", "value", "low", "high"]
@@ -23,18 +24,18 @@ FRAMES: tuple[Frame, ...] = ("polars", "pandas", "arrow")
 
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three weeks; a postal code misses one, another misses one trend in it, and a county misses two."""
+    """Three weeks; in the second a postal code has no value and another lacks a trend; a county has only the first."""
     folder = tmp_path_factory.mktemp("published")
     second = {CITY: NOTHING, TOWN: NO_SAFETY, "geoId/06003": NOTHING}
-    store = add_weeks(folder / "store.db", little(folder), {}, second, {"geoId/06003": NOTHING})
+    store = add_weeks(folder / "store.db", short_window_coverage(folder), {}, second, {"geoId/06003": NOTHING})
     with pytest.MonkeyPatch.context() as patch:
-        quick_accounting(patch)
+        patch_accounting(patch.setattr)
         publish(store, folder / "dataset")
     return folder / "dataset"
 
 
 def rows(frame: Any) -> list[dict[str, Any]]:
-    """Read the rows of a frame of any kind, with plain dates."""
+    """Return the rows of a frame of any kind, with plain dates."""
     if hasattr(frame, "to_pylist"):
         found: list[dict[str, Any]] = frame.to_pylist()
     else:
@@ -44,7 +45,7 @@ def rows(frame: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("kind", FRAMES)
 def test_each_frame_has_the_same_rows(dataset: Path, kind: Frame) -> None:
-    """Polars, pandas and Arrow hold the same columns and values, in the order of place and date."""
+    """Polars, pandas and Arrow frames have the same columns and values, sorted by place and date."""
     frame = load(dataset, "county", "vaccination_intent", kind)
     assert type(frame).__module__.split(".")[0] == {"arrow": "pyarrow"}.get(kind, kind)
     found = rows(frame)
@@ -56,7 +57,7 @@ def test_each_frame_has_the_same_rows(dataset: Path, kind: Frame) -> None:
 
 
 def test_dates_are_dates(dataset: Path) -> None:
-    """Polars and Arrow have a type for days; in pandas they are timestamps at midnight, as usual there."""
+    """Polars and Arrow frames have a date type; pandas has timestamps at midnight."""
     import polars
     import pyarrow
 
@@ -77,40 +78,40 @@ def test_dates_are_dates(dataset: Path) -> None:
     ],
 )
 def test_levels_are_never_mixed(dataset: Path, level: str, places: set[str], name: str) -> None:
-    """A frame holds the regions of the level that was asked for, and no other."""
+    """A frame has the regions of one level only."""
     found = rows(load(dataset, level, "covid19_vaccination"))
     assert {row["place_id"] for row in found} == places
     assert found[0]["name"] == name
 
 
-def test_the_level_has_to_be_named() -> None:
-    """There is no frame of all levels by default."""
+def test_the_level_is_required() -> None:
+    """There is no default level, and no frame of all levels."""
     with pytest.raises(TypeError, match="level"):
         load("dataset", trend="vaccination_intent")  # type: ignore[call-arg]
 
 
 def test_an_unknown_level_lists_the_levels(dataset: Path) -> None:
-    """The line has the alternatives, from coarse to fine."""
+    """The error lists the dataset's levels from coarse to fine."""
     with pytest.raises(InputError, match="no level 'city'; this dataset has country, state, county, postal_code"):
         load(dataset, "city", "vaccination_intent")
 
 
 @pytest.mark.parametrize("trend", ["intent", "", "sni_", "C1", "vaccination_intent_low"])
 def test_an_unknown_trend_lists_the_trends(dataset: Path, trend: str) -> None:
-    """The line has the alternatives; a part of a name is no name."""
+    """The error lists the dataset's trends; part of a name is not enough."""
     names = "covid19_vaccination, vaccination_intent, safety_side_effects"
     with pytest.raises(InputError, match=f"no trend '{trend}'; this dataset has {names}"):
         load(dataset, "county", trend)
 
 
 def test_a_trend_may_be_named_by_its_column(dataset: Path) -> None:
-    """The name in the spec and the column in the table both do."""
+    """A trend can be given by its name in the spec or by its column in the table."""
     by_name, by_column = (load(dataset, "county", t) for t in ("safety_side_effects", "sni_safety_side_effects"))
     assert rows(by_name) == rows(by_column)
 
 
 def test_weeks_without_a_value_are_absent(dataset: Path) -> None:
-    """No row, no 0, no empty value: of one trend only, where only that one is missing."""
+    """A missing value has no row, neither 0 nor empty; other trends of the same week keep theirs."""
     both = {"covid19_vaccination": 3, "safety_side_effects": 2}
     for trend, weeks in both.items():
         found = rows(load(dataset, "postal_code", trend))
@@ -118,17 +119,16 @@ def test_weeks_without_a_value_are_absent(dataset: Path) -> None:
         assert all(row["value"] > 0 for row in found)
 
 
-def test_a_level_without_any_value_gives_an_empty_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is a level of the dataset all the same, so a program that goes through the levels does not stop at it."""
-    quick_accounting(monkeypatch)
-    store = add_weeks(tmp_path / "store.db", little(tmp_path), {CITY: NOTHING, TOWN: NOTHING})
+def test_a_level_without_any_value_gives_an_empty_frame(tmp_path: Path, short_coverage: Coverage) -> None:
+    """A level of the dataset without values is not an error, so a loop over the levels does not stop there."""
+    store = add_weeks(tmp_path / "store.db", short_coverage, {CITY: NOTHING, TOWN: NOTHING})
     publish(store, tmp_path / "dataset")
     for kind in FRAMES:
         assert rows(load(tmp_path / "dataset", "postal_code", "vaccination_intent", kind)) == []
 
 
-def test_what_is_no_dataset_is_refused(tmp_path: Path) -> None:
-    """A missing folder, an empty one, and other JSON, each in one line."""
+def test_a_folder_without_a_dataset_is_refused(tmp_path: Path) -> None:
+    """A missing folder, an empty one, and one with other JSON are refused in one line."""
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "datapackage.json").write_text(json.dumps(["not", "ours"]))
     for folder in (tmp_path / "missing", tmp_path, tmp_path / "other"):
@@ -137,13 +137,13 @@ def test_what_is_no_dataset_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_unknown_frame_lists_the_frames(dataset: Path) -> None:
-    """So does a slip in the kind of frame."""
+    """The error lists the kinds of frames."""
     with pytest.raises(InputError, match="no frame 'numpy'; the frames are polars, pandas, arrow"):
         load(dataset, "county", "vaccination_intent", "numpy")  # type: ignore[arg-type]
 
 
 def test_the_example_for_analysts_works(dataset: Path) -> None:
-    """The code of docs/analysis.md runs as it stands, in a program of its own, and gives what the page says."""
+    """The code of docs/analysis.md runs unchanged in a program of its own and gives the expected numbers."""
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) == 2
     show = "import json\nprint(json.dumps([by_week.rows(), same_counties.rows(), spread], default=str))"

@@ -1,4 +1,4 @@
-"""`ledger` shows what was spent on which week, to people and to programs."""
+"""`ledger` shows what was spent on each week, as text and as JSON."""
 
 import json
 from dataclasses import fields
@@ -26,7 +26,7 @@ def released(publisher: Publisher) -> Publisher:
 
 
 def test_json_has_an_entry_for_every_week(released: Publisher, paper: Spec) -> None:
-    """Scripts find every field of the record under its own name, the weeks in order."""
+    """The JSON has every field of the ledger under its own name, and the weeks in order."""
     code, out, err = released.run("ledger", "--store", released.store, "--json")
     assert (code, err) == (0, "")
     answer = json.loads(out)
@@ -48,8 +48,8 @@ def test_json_has_an_entry_for_every_week(released: Publisher, paper: Spec) -> N
     assert (first["cells"], first["checksum"]) == (noisy.size, checksum(WEEK.first_day, noisy))
 
 
-def test_what_is_not_promised_is_said_too(released: Publisher) -> None:
-    """A user who was active on all 14 days has spent more than any one day's promise, but less than their sum."""
+def test_json_has_the_epsilon_of_all_days(released: Publisher) -> None:
+    """For a user active on all 14 days epsilon is more than for one day, but less than the sum."""
     _, out, _ = released.run("ledger", "--store", released.store, "--json")
     active = json.loads(out)["not_promised"]["user_active_on_all_days"]
     assert (active["days"], active["delta"]) == (14, 1e-5)
@@ -57,7 +57,7 @@ def test_what_is_not_promised_is_said_too(released: Publisher) -> None:
 
 
 def test_text_has_a_line_for_every_week(released: Publisher) -> None:
-    """People read week, epsilon, delta and when, the unit that they hold for, and what is not promised."""
+    """The text has week, epsilon, delta and time of each week, the privacy unit, and what is not promised."""
     code, out, err = released.run("ledger", "--store", released.store)
     assert (code, err) == (0, "")
     first, second = released.ledger()
@@ -73,7 +73,7 @@ def test_text_has_a_line_for_every_week(released: Publisher) -> None:
 
 
 def test_after_a_refused_log_there_is_no_store(publisher: Publisher) -> None:
-    """A refused log spends nothing and leaves nothing: the ledger has no store to show."""
+    """A refused log spends nothing and leaves no store."""
     assert publisher.anonymize(publisher.log(searches(rows=0)))[0] == 2
     code, out, err = publisher.run("ledger", "--store", publisher.store)
     assert (code, out) == (2, "")
@@ -105,8 +105,10 @@ def text_file(path: Path) -> None:
     ids=["missing", "folder", "empty", "other database", "text"],
 )
 @pytest.mark.parametrize("options", [(), ("--json",)], ids=["text", "json"])
-def test_what_is_no_store_is_refused(run: Run, tmp_path: Path, make: object, words: str, options: tuple[str]) -> None:
-    """The line names the file and what is wrong with it; nothing is made or changed."""
+def test_a_path_without_a_store_is_refused(
+    run: Run, tmp_path: Path, make: object, words: str, options: tuple[str]
+) -> None:
+    """The error names the file and what is wrong with it; no file is made."""
     store = tmp_path / "store.db"
     if callable(make):
         make(store)
@@ -116,15 +118,15 @@ def test_what_is_no_store_is_refused(run: Run, tmp_path: Path, make: object, wor
     assert store.exists() is (make is not None)
 
 
-def test_a_store_must_be_named(run: Run) -> None:
-    """There is no default store: a ledger that is empty by mistake would mislead."""
+def test_the_store_is_required(run: Run) -> None:
+    """There is no default store, because an empty ledger shown by mistake would mislead."""
     code, out, err = run("ledger")
     assert (code, out) == (2, "")
     assert "required: --store" in err
 
 
-def test_looking_changes_nothing(released: Publisher) -> None:
-    """The ledger is read without a byte of the store being written."""
+def test_the_ledger_does_not_change_the_store(released: Publisher) -> None:
+    """Showing the ledger does not write to the store."""
     before = released.store.read_bytes()
     released.run("ledger", "--store", released.store)
     assert released.store.read_bytes() == before

@@ -1,4 +1,4 @@
-"""Spark is started or joined in one way, betrays nothing, and says in one line what it lacks."""
+"""Spark is started or joined with settings of the program's own, reveals nothing private, and errors are one line."""
 
 import os
 import socket
@@ -21,19 +21,17 @@ from search_insights.private.spark.session import (
 )
 from search_insights.spec.coverage import Coverage
 from search_insights.store.store import open_store
-from tests.conftest import CONTRARY, QUICK
-from tests.support.logs import MONDAY, WEEK, Publisher, on_spark, searches, write_log
+from tests.support.logs import MONDAY, SECRET, WEEK, Publisher, on_spark, searches, write_log
+from tests.support.spark import CONTRARY, QUICK
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SECRET = "hushhush"  # stands for anything private
 
-
-def test_an_error_of_spark_betrays_nothing(
+def test_an_error_of_spark_shows_no_value(
     session: "SparkSession", coverage: Coverage, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Spark's errors quote values of the log; they are neither passed on nor printed."""
+    """Spark's errors quote values of the log; they are replaced and not printed."""
     engine = on_spark(session, coverage, write_log(tmp_path / "log.parquet"))
     session.sql(
         f"""SELECT 1L AS user_id, TIMESTAMP_LTZ '{MONDAY} 20:00:00+00' AS timestamp, '94103' AS region,
@@ -43,20 +41,20 @@ def test_an_error_of_spark_betrays_nothing(
         engine.bound(WEEK.first_day, *WEEK.day_bounds(WEEK.first_day))
     assert refused.value.__suppress_context__
     assert SECRET not in str(refused.value)
-    assert "CAST_INVALID_INPUT" in str(refused.value), "not a fault of the file, which is whole"
+    assert "CAST_INVALID_INPUT" in str(refused.value), "the file is not damaged"
     assert capfd.readouterr() == ("", "")
 
 
 def listening(pid: int) -> set[str]:
-    """List the addresses, in hexadecimal, at which a process waits for others to call."""
+    """Return the addresses, in hexadecimal, on which a process listens."""
     sockets = {str(file.readlink()) for file in Path(f"/proc/{pid}/fd").iterdir() if file.is_symlink()}
     tables = [Path(f"/proc/{pid}/net/{kind}").read_text() for kind in ("tcp", "tcp6")]
     lines = [line.split() for table in tables for line in table.splitlines()[1:]]
     return {line[1].partition(":")[0] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in sockets}
 
 
-def test_nobody_else_can_call_a_spark_of_this_machine(spark: "SparkSession") -> None:
-    """It holds the log while it works: it waits on the loopback only, and asks for a secret that is drawn anew."""
+def test_a_local_spark_cannot_be_reached_by_others(spark: "SparkSession") -> None:
+    """Spark has the log in memory, so it listens on the loopback only and requires a new random secret."""
     conf = spark.sparkContext.getConf()
     assert conf.get("spark.authenticate") == "true"
     assert conf.get("spark.authenticate.secret") is None
@@ -64,13 +62,13 @@ def test_nobody_else_can_call_a_spark_of_this_machine(spark: "SparkSession") -> 
     assert gateway is not None
     java = gateway.proc.pid
     if not Path(f"/proc/{java}/net").exists():
-        pytest.skip("who listens is looked up in /proc")
+        pytest.skip("this system has no /proc, which shows the addresses that a process listens on")
     loopback = {"0100007F", "0000000000000000FFFF00000100007F"}
     assert set() < listening(java) <= loopback
 
 
-def test_settings_of_the_operator_go_first() -> None:
-    """All but those that would print values of the log; on a cluster, where it is reached is the operator's choice."""
+def test_settings_of_the_operator_take_precedence() -> None:
+    """Operators set the addresses of a cluster, and everything except settings that would print values of the log."""
     given = {"spark.driver.host": "10.0.0.1", "spark.log.level": "INFO", "spark.ui.showConsoleProgress": "true"}
     for master in ("local", "local[2]", "local[*,4]"):
         found = settings_to_start(Cluster(master, settings=given), "folder")
@@ -88,7 +86,7 @@ def test_settings_of_the_operator_go_first() -> None:
 
 
 def test_a_session_is_the_same_whatever_the_cluster_prefers(spark: "SparkSession") -> None:
-    """Nothing that decides how a log is read is left as the cluster's operators have set it."""
+    """Every setting that decides how a log is read is set by the session, whatever the cluster's default."""
     session = private_session(spark)
     assert CONTRARY.keys() == SESSION_SETTINGS.keys()
     preferred = {key: spark.sparkContext.getConf().get(key) for key in CONTRARY}
@@ -100,7 +98,7 @@ def test_a_session_is_the_same_whatever_the_cluster_prefers(spark: "SparkSession
 def test_a_setting_that_spark_refuses_is_named(
     spark: "SparkSession", monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
-    """Some servers do not know a setting, or do not let it be set: one line, exit code 2."""
+    """If a server does not know a setting or refuses it, the error names it and the exit code is 2."""
     monkeypatch.setitem(SESSION_SETTINGS, key, "x")
     with pytest.raises(InputError, match=rf"this Spark does not let {key} be x \([A-Z_]+\)") as refused:
         private_session(spark)
@@ -108,7 +106,7 @@ def test_a_setting_that_spark_refuses_is_named(
 
 
 def test_an_old_spark_is_refused(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server may be older than the PySpark that joins it."""
+    """A server may be older than the installed PySpark; a version before 4 is refused."""
     monkeypatch.setattr(type(spark), "version", "3.5.1")
     with pytest.raises(InputError, match=r"Spark 4 or newer is needed, this is 3\.5\.1"):
         private_session(spark)
@@ -132,15 +130,15 @@ def test_an_old_spark_is_refused(spark: "SparkSession", monkeypatch: pytest.Monk
     ],
 )
 def test_a_servers_token_is_never_shown(publisher: Publisher, remote: str, shown: str) -> None:
-    """The address is told without what may follow it, whatever is wrong with it."""
+    """Errors show the server's address without user and parameters, whatever is wrong with it."""
     code, _, err = publisher.anonymize(publisher.log(), "--engine", "spark", "--remote", remote)
     assert code == 2
     assert f"--remote {shown}: " in err
     assert SECRET not in err
 
 
-def test_an_address_that_pyspark_refuses_is_told_without_its_token(publisher: Publisher) -> None:
-    """Its own words about a malformed address quote it."""
+def test_an_address_that_pyspark_refuses_is_shown_without_its_token(publisher: Publisher) -> None:
+    """PySpark's own error about a malformed address quotes it, so it is replaced."""
     with socket.create_server(("localhost", 0)) as nobody:
         port = nobody.getsockname()[1]
         given = f"sc://localhost:{port}/;token={SECRET};{SECRET}"
@@ -151,7 +149,7 @@ def test_an_address_that_pyspark_refuses_is_told_without_its_token(publisher: Pu
 
 
 def test_a_settings_value_is_never_shown(publisher: Publisher) -> None:
-    """It may be a password of a storage: a slip in the key must not print it."""
+    """A value may be a password, so the error for a wrong key does not show it."""
     given = f"hadoop.fs.s3a.secret.key={SECRET}"
     code, _, err = publisher.anonymize(publisher.log(), "--engine", "spark", "--conf", given)
     assert code == 2
@@ -163,7 +161,7 @@ def test_a_settings_value_is_never_shown(publisher: Publisher) -> None:
 
 
 def program(publisher: Publisher, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the program as a process of its own, with a temporary folder of its own."""
+    """Run the program in its own process with its own temporary folder."""
     scratch = publisher.folder / "scratch"
     scratch.mkdir(exist_ok=True)
     command = [str(Path(sys.executable).with_name("search-insights")), "anonymize"]
@@ -187,9 +185,9 @@ def assert_committed(publisher: Publisher, done: subprocess.CompletedProcess[str
 
 
 def test_the_command_starts_spark_and_leaves_nothing_behind(spark: "SparkSession", publisher: Publisher) -> None:
-    """A week is committed; nothing of Spark's chatter reaches the terminal, and its folder is removed.
+    """A week is committed, no message of Spark is printed, and its folder is removed.
 
-    Its workers find this program, which names the queries.
+    The workers find this program, which classifies the queries.
     """
     settings = [f"--conf={key}={value}" for key, value in QUICK.items()]
     log = publisher.log(searches(category="", more="'covid vaccine' AS query"))
@@ -198,7 +196,7 @@ def test_the_command_starts_spark_and_leaves_nothing_behind(spark: "SparkSession
 
 
 def test_the_command_joins_a_spark_connect_server(spark: "SparkSession", publisher: Publisher) -> None:
-    """With --remote the work is done by a server that runs elsewhere, which needs no Java here."""
+    """With --remote the week is counted by a Spark Connect server."""
     port = spark.conf.get("spark.connect.grpc.binding.port")
     done = program(publisher, publisher.log(), "--engine", "spark", "--remote", f"sc://localhost:{port}")
     assert_committed(publisher, done)
@@ -216,10 +214,10 @@ def test_the_command_joins_a_spark_connect_server(spark: "SparkSession", publish
         (("--engine", "flink"), "--engine"),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(
+def test_options_that_do_not_fit_together_are_refused(
     publisher: Publisher, options: tuple[str, ...], words: str
 ) -> None:
-    """One line, exit code 2, nothing spent."""
+    """Contradictory or wrong options give one line and exit code 2, and nothing is spent."""
     code, out, err = publisher.anonymize(publisher.log(), *options)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert words in err
@@ -227,20 +225,20 @@ def test_options_that_do_not_go_together_are_refused(
 
 
 def test_a_second_spark_in_one_process_is_refused(spark: "SparkSession") -> None:
-    """PySpark has one to a process; who has one already can count in a session of it."""
+    """PySpark supports one Spark in a process, so starting another is refused."""
     with pytest.raises(InputError, match="Spark runs in this process already"), open_session(Cluster("local")):
         pass
 
 
-def test_settings_are_sparks() -> None:
-    """A value may have an equals sign; a key that is not Spark's is a slip."""
+def test_settings_must_be_of_spark() -> None:
+    """A value may contain an equals sign; a key that does not begin with spark. is refused."""
     assert parse_settings(["spark.a=b=c"]) == {"spark.a": "b=c"}
     with pytest.raises(UsageError):
         parse_settings(["a=b"])
 
 
 def test_a_spark_can_be_started_after_one_was_joined(spark: "SparkSession") -> None:
-    """PySpark remembers a server that it joined, and would start no Spark in the same process after it."""
+    """After a Spark Connect session PySpark's settings are reset, so that the process can start a Spark again."""
     port = spark.conf.get("spark.connect.grpc.binding.port")
     with open_session(Cluster(remote=f"sc://localhost:{port}")) as remote:
         assert remote.range(3).count() == 3
@@ -249,8 +247,8 @@ def test_a_spark_can_be_started_after_one_was_joined(spark: "SparkSession") -> N
     assert "SPARK_CONNECT_MODE_ENABLED" not in os.environ
 
 
-def test_the_lack_of_java_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Neither on the path nor where JAVA_HOME points to, or too old."""
+def test_a_missing_or_old_java_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The error says whether there is no Java, it does not run, or it is too old."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match="no Java found; Spark needs Java 17 or newer"):
@@ -266,15 +264,15 @@ def test_the_lack_of_java_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, t
         require_java()
 
 
-def test_the_lack_of_pyspark_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The line has the command that installs it."""
+def test_a_missing_pyspark_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error has the command that installs PySpark."""
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(InputError, match=r"pip install 'search-insights\[spark\]'"), open_session(Cluster()):
         pass
 
 
-def test_duckdb_says_that_tables_are_sparks(publisher: Publisher) -> None:
-    """A table is for Spark only."""
+def test_a_table_is_refused_without_spark(publisher: Publisher) -> None:
+    """Only Spark reads tables; DuckDB says that there is no such file."""
     code, _, err = publisher.anonymize("table:searches")
     assert code == 2
     assert "table:searches: no such file" in err

@@ -1,4 +1,4 @@
-"""Spark reads the logs that DuckDB reads, and refuses what it refuses, in the same words."""
+"""Spark reads the logs that DuckDB reads, and refuses others with the same errors."""
 
 import re
 import sys
@@ -15,16 +15,14 @@ from search_insights.private.log_files import find_files
 from search_insights.private.region_names import region_names
 from search_insights.private.spark.session import Cluster, open_session
 from search_insights.spec.coverage import Coverage
-from tests.support.logs import MONDAY, ROWS, WEEK, on_spark, searches, write_log
+from tests.support.logs import MONDAY, ROWS, SECRET, WEEK, on_spark, searches, write_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SECRET = "hushhush"  # stands for anything private
-
 
 def test_a_table_of_the_catalog_is_a_log(session: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
-    """It may hold years: its other weeks are no rows left out, only rows without a time are."""
+    """A table may hold years: rows of other weeks are not unused rows, only rows without a time are."""
     query = searches(timestamp=f"CASE WHEN i > 4 THEN TIMESTAMPTZ '{MONDAY} 20:00:00+00' + to_days(i::INTEGER) END")
     session.read.parquet(str(write_log(tmp_path / "log.parquet", query))).write.saveAsTable("searches")
     try:
@@ -38,7 +36,7 @@ def test_a_table_of_the_catalog_is_a_log(session: "SparkSession", coverage: Cove
 
 
 def test_globs_and_folders_by_category_are_read(session: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
-    """A column that is spelt in the folders' names is a column; the name for nothing means nothing."""
+    """A column may be given by folders named key=value, with Hive's default name for no value; globs are read."""
     for word in ("A1", None):
         folder = tmp_path / f"category={word or '__HIVE_DEFAULT_PARTITION__'}"
         for part in range(2):
@@ -53,12 +51,12 @@ def test_globs_and_folders_by_category_are_read(session: "SparkSession", coverag
 
 
 def users_of(session: "SparkSession") -> list[int]:
-    """List whose searches the session's log has."""
+    """Return the users of the session's log."""
     return sorted(user for (user,) in session.sql("SELECT user_id FROM log").collect())
 
 
 def test_files_in_folders_below_are_read(session: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
-    """As on DuckDB: however deep they lie, and each once, also where one of the patterns holds another."""
+    """As on DuckDB, files are read at any depth, and once even if one pattern contains another."""
     log = tmp_path / "log"
     for number, name in enumerate(("a.parquet", "late/b c.parquet", "2021/03/50%.parquet")):
         write_log(log / name, searches(user_id=f"{number}", rows=2))
@@ -74,10 +72,8 @@ def test_files_in_folders_below_are_read(session: "SparkSession", coverage: Cove
     assert users_of(session) == whose
 
 
-def test_no_file_is_passed_over_where_folders_name_columns(
-    session: "SparkSession", coverage: Coverage, tmp_path: Path
-) -> None:
-    """Below such folders Spark reads some files and not others: then the log is refused, and a file is named."""
+def test_files_that_spark_would_skip_are_refused(session: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
+    """Below folders named key=value Spark skips some files: the log is refused, and the error names a file."""
     write_log(tmp_path / "category=A1" / "a.parquet")
     write_log(tmp_path / "category=A1" / "late" / "b.parquet")
     with pytest.raises(LogError, match=r"category=A1/late/b\.parquet: lies in a folder that Spark does not read"):
@@ -91,7 +87,7 @@ def test_no_file_is_passed_over_where_folders_name_columns(
 
 
 def rewrite(folder: Path) -> None:
-    """Write a file anew."""
+    """Replace a file."""
     write_log(folder / "a.parquet", searches(rows=200))
 
 
@@ -101,7 +97,7 @@ def remove(folder: Path) -> None:
 
 
 def add(folder: Path) -> None:
-    """Add a file below."""
+    """Add a file in a folder below."""
     write_log(folder / "late" / "a.parquet")
 
 
@@ -116,7 +112,7 @@ CHANGES = [
 def test_a_log_that_changes_is_refused_by_both_engines(
     session: "SparkSession", coverage: Coverage, tmp_path: Path, change: Callable[[Path], None], words: str
 ) -> None:
-    """A week is noised once, so its log must be final: a file that grows, goes or comes is told in the same words."""
+    """A week is noised once, so its log must be final: both engines name a file that changes, disappears or appears."""
     span = (WEEK.begin, WEEK.end)
     for name in ("a", "b"):
         write_log(tmp_path / f"{name}.parquet")
@@ -130,10 +126,10 @@ def test_a_log_that_changes_is_refused_by_both_engines(
                 engine.unused_rows(*span, span, 2 * ROWS)
 
 
-def test_a_log_that_is_gone_is_told_as_duckdb_tells_it(
+def test_a_log_that_disappears_is_reported_as_on_duckdb(
     session: "SparkSession", coverage: Coverage, tmp_path: Path
 ) -> None:
-    """Whether it was a file or a folder: it was there before."""
+    """The error names the file that disappeared, whether the log was given as a file or as a folder."""
     span = (WEEK.begin, WEEK.end)
     log = write_log(tmp_path / "a.parquet")
     engines = [on_spark(session, coverage, pattern) for pattern in (log, tmp_path)]
@@ -143,10 +139,8 @@ def test_a_log_that_is_gone_is_told_as_duckdb_tells_it(
             engine.unused_rows(*span, span, ROWS)
 
 
-def test_a_remote_spark_looks_after_the_files_as_well(
-    spark: "SparkSession", coverage: Coverage, tmp_path: Path
-) -> None:
-    """Over Spark Connect: files below are read, a broken one is named, and so is one that changes."""
+def test_a_remote_spark_checks_the_files_too(spark: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
+    """With Spark Connect, files in folders below are read, and a damaged or changed file is named."""
     span = (WEEK.begin, WEEK.end)
     write_log(tmp_path / "log" / "a.parquet")
     write_log(tmp_path / "log" / "late" / "b.parquet")
@@ -161,11 +155,11 @@ def test_a_remote_spark_looks_after_the_files_as_well(
             engine.unused_rows(*span, span, 2 * ROWS)
 
 
-# Files that break while they are read
+# Files that are damaged while they are read
 
 
 def spoil(file: Path) -> None:
-    """Overwrite the values of a file, and leave its length and what stands at its end."""
+    """Overwrite the values of a file without changing its length and its footer."""
     whole = file.read_bytes()
     begin = whole.index(b"94103")  # in the middle of its values
     file.write_bytes(whole[:4] + b"\xff" * begin + whole[begin + 4 :])
@@ -178,10 +172,10 @@ def spoil(file: Path) -> None:
         (Path.unlink, "b c.parquet: disappeared while the log was read; nothing was spent"),
     ],
 )
-def test_a_file_that_breaks_is_named(
+def test_a_file_that_is_damaged_during_the_run_is_named(
     session: "SparkSession", coverage: Coverage, tmp_path: Path, harm: Callable[[Path], None], words: str
 ) -> None:
-    """Not the one before it, although this has a column that Spark cannot hash."""
+    """The error names the damaged file and no other, even if it has a column that Spark cannot hash."""
     write_log(tmp_path / "a.parquet", searches(more="MAP {'a': i} AS more"))
     broken = write_log(tmp_path / "b c.parquet", searches(more="MAP {'a': i} AS more"))
     engine = on_spark(session, coverage, tmp_path)
@@ -192,7 +186,7 @@ def test_a_file_that_breaks_is_named(
 
 
 def test_a_file_without_a_byte_is_refused(session: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
-    """Spark passes over it; it may be a day's log that was not written."""
+    """Spark would skip an empty file, which may be a day's log that was not written."""
     write_log(tmp_path / "a.parquet")
     (tmp_path / "b.parquet").touch()
     for log in (tmp_path, tmp_path / "b.parquet"):
@@ -200,10 +194,10 @@ def test_a_file_without_a_byte_is_refused(session: "SparkSession", coverage: Cov
             on_spark(session, coverage, log)
 
 
-def test_workers_without_this_program_are_told_so(
+def test_workers_without_this_program_are_reported(
     session: "SparkSession", coverage: Coverage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Queries are classified on the workers, which need it as well; no file is blamed."""
+    """Queries are classified on the workers, which need the program: the error says so and blames no file."""
     (tmp_path / "search_insights.py").write_text(
         """raise ModuleNotFoundError("No module named 'search_insights'", name="search_insights")"""
     )
@@ -218,6 +212,18 @@ def test_workers_without_this_program_are_told_so(
 
 
 # Columns and types
+
+
+def refusals(session: "SparkSession", coverage: Coverage, log: Path) -> tuple[str, str]:
+    """Return the errors with which Spark and DuckDB refuse a log."""
+    with pytest.raises(LogError) as by_spark:
+        on_spark(session, coverage, log)
+    with (
+        pytest.raises(LogError) as by_duckdb,
+        open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)),
+    ):
+        pass
+    return str(by_spark.value), str(by_duckdb.value)
 
 
 @pytest.mark.parametrize(
@@ -235,17 +241,9 @@ def test_workers_without_this_program_are_told_so(
 def test_spark_refuses_in_the_same_words(
     session: "SparkSession", coverage: Coverage, tmp_path: Path, query: str
 ) -> None:
-    """A missing column or one of the wrong type is told as DuckDB tells it, but for the names of types."""
-    log = write_log(tmp_path / "log.parquet", query)
-    with pytest.raises(LogError) as by_spark:
-        on_spark(session, coverage, log)
-    with (
-        pytest.raises(LogError) as by_duckdb,
-        open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)),
-    ):
-        pass
-    told = str(by_duckdb.value).replace("INTEGER", "INT")
-    assert str(by_spark.value) == told
+    """For a missing column or one of the wrong type the error is that of DuckDB, except for the names of types."""
+    by_spark, by_duckdb = refusals(session, coverage, write_log(tmp_path / "log.parquet", query))
+    assert by_spark == by_duckdb.replace("INTEGER", "INT")
 
 
 @pytest.mark.parametrize(
@@ -259,10 +257,10 @@ def test_spark_refuses_in_the_same_words(
         ("table:nowhere", "table:nowhere: no such table in Spark's catalog"),
     ],
 )
-def test_what_is_no_log_on_spark_is_refused(
+def test_a_path_without_a_log_for_spark_is_refused(
     session: "SparkSession", coverage: Coverage, tmp_path: Path, name: str, words: str
 ) -> None:
-    """The line repeats what was given and says what may be."""
+    """The error repeats the path and says what is wrong with it, without showing the content of a file."""
     (tmp_path / "empty").mkdir()
     (tmp_path / "text.parquet").write_text(SECRET)
     with pytest.raises(LogError) as refused:
@@ -283,19 +281,12 @@ def test_what_is_no_log_on_spark_is_refused(
 def test_a_column_of_two_types_is_refused_by_both_engines(
     session: "SparkSession", coverage: Coverage, tmp_path: Path, column: str, kind: str, query: str
 ) -> None:
-    """The region 6075 would pass for 06075 on one engine, and fail late on the other: the second file is named."""
+    """One engine could read the region 6075 as 06075, and the other fail late: the error names the second file."""
     write_log(tmp_path / "a.parquet")
     write_log(tmp_path / "b.parquet", query)
-    with pytest.raises(LogError) as by_spark:
-        on_spark(session, coverage, tmp_path)
-    with (
-        pytest.raises(LogError) as by_duckdb,
-        open_duckdb_engine(LogSource((str(tmp_path),)), coverage.spec, region_names(coverage)),
-    ):
-        pass
-    assert f"b.parquet: column {column!r}: its type is {kind}, in other files" in str(by_duckdb.value)
-    told = str(by_duckdb.value).replace("VARCHAR", "STRING").replace("TIMESTAMP WITH TIME ZONE", "TIMESTAMP")
-    assert str(by_spark.value) == told
+    by_spark, by_duckdb = refusals(session, coverage, tmp_path)
+    assert f"b.parquet: column {column!r}: its type is {kind}, in other files" in by_duckdb
+    assert by_spark == by_duckdb.replace("VARCHAR", "STRING").replace("TIMESTAMP WITH TIME ZONE", "TIMESTAMP")
 
 
 @pytest.mark.parametrize(
@@ -307,10 +298,10 @@ def test_a_column_of_two_types_is_refused_by_both_engines(
     ],
     ids=["UUID", "nanoseconds", "a column that is not used"],
 )
-def test_types_that_spark_does_not_read_are_told(
+def test_types_that_spark_does_not_read_are_refused(
     session: "SparkSession", coverage: Coverage, tmp_path: Path, query: str
 ) -> None:
-    """The line says how to write them, whether the log is one file or several, and blames no whole file."""
+    """For one file or several, the error says how to write these types, not that the file is damaged."""
     log = write_log(tmp_path / "b.parquet", query)
     words = "a column of a type that Spark does not read; write timestamps in microseconds, and UUIDs as text"
     with pytest.raises(LogError, match=rf"b\.parquet: {words}"):
@@ -328,10 +319,10 @@ def test_types_that_spark_does_not_read_are_told(
         ("", "b c.parquet: cannot be read as parquet"),
     ],
 )
-def test_files_that_do_not_go_together_are_refused(
+def test_files_that_do_not_fit_together_are_refused(
     session: "SparkSession", coverage: Coverage, tmp_path: Path, query: str, words: str
 ) -> None:
-    """As on DuckDB: what Spark would read as missing values, or as other users, is refused, and the file is named."""
+    """As on DuckDB, a file that Spark would read with missing values or different users is refused by name."""
     write_log(tmp_path / "a.parquet")
     if query:
         write_log(tmp_path / "b c.parquet", query)

@@ -1,4 +1,4 @@
-"""How accurate a release is: published values next to the exact bounded ratios, checked against sums done by hand."""
+"""Accuracy compares published values with the exact bounded ratios; expected numbers are computed by hand."""
 
 import json
 import math
@@ -17,7 +17,7 @@ from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from tests.support.logs import Run
 from tests.support.other_country import other_geography, other_spec_file
-from tests.trends.test_derive import CITY, FIRST, NOTHING, USUAL, add_weeks, little, released
+from tests.support.stores import CITY, FIRST, NOTHING, USUAL, add_weeks, released
 
 STATES = ("geoId/01", "geoId/06", "geoId/35")
 
@@ -27,15 +27,15 @@ def write_truth(
     coverage: Coverage,
     given: Mapping[str, tuple[int, ...]],
     week: date = FIRST,
-    unused_rows: tuple[str, ...] = (),
+    omitted: tuple[str, ...] = (),
 ) -> Path:
-    """Write exact counts of a week: those given, for the other regions the usual, the country as the states' sum."""
+    """Write exact counts of a week: those given, the usual ones for other regions, the states' sum for the country."""
     counts = {r.place_id: given.get(r.place_id, USUAL) for r in CellList(coverage).regions}
     counts["country/USA"] = tuple(map(sum, zip(*(counts[state] for state in STATES), strict=True)))
     rows = [
         (week, place, category.id, n)
         for place, of_place in counts.items()
-        if place not in unused_rows
+        if place not in omitted
         for category, n in zip(coverage.spec.categories, of_place, strict=True)
     ]
     with duckdb.connect() as connection:
@@ -46,24 +46,18 @@ def write_truth(
 
 
 @pytest.fixture
-def coverage(tmp_path: Path) -> Coverage:
-    """The little country."""
-    return little(tmp_path)
-
-
-@pytest.fixture
-def store(tmp_path: Path, coverage: Coverage) -> Path:
+def store(tmp_path: Path, short_coverage: Coverage) -> Path:
     """One week, in which one of the two postal codes has no value."""
-    return add_weeks(tmp_path / "store.db", coverage, {CITY: NOTHING})
+    return add_weeks(tmp_path / "store.db", short_coverage, {CITY: NOTHING})
 
 
 def by_level(rows: list[Accuracy]) -> dict[tuple[str, str], Accuracy]:
     return {(row.level, row.trend): row for row in rows}
 
 
-def test_a_release_without_error_has_none(store: Path, coverage: Coverage) -> None:
-    """Where noisy and exact counts are the same, errors are 0 and every interval holds the truth."""
-    rows = evaluate(store, write_truth(store.parent / "truth.parquet", coverage, {}))
+def test_a_release_without_noise_has_no_error(store: Path, short_coverage: Coverage) -> None:
+    """Where noisy and exact counts are equal, errors are 0 and every interval contains the truth."""
+    rows = evaluate(store, write_truth(store.parent / "truth.parquet", short_coverage, {}))
     assert [(row.level, row.points, row.published) for row in rows] == [
         *[("country", 1, 1.0)] * 3,
         *[("state", 3, 1.0)] * 3,
@@ -73,9 +67,9 @@ def test_a_release_without_error_has_none(store: Path, coverage: Coverage) -> No
     assert all((row.median, row.p90, row.within_limit, row.coverage) == (0, 0, 1, 1) for row in rows)
 
 
-def test_errors_and_coverage_are_as_computed_by_hand(store: Path, coverage: Coverage) -> None:
-    """Of three states one has 2,500 searches where 3,000 were published: an error of 20 %, outside its interval."""
-    truth = write_truth(store.parent / "truth.parquet", coverage, {"geoId/01": (100_000, 2_500, 2_000, 1_000)})
+def test_errors_and_coverage_are_as_computed_by_hand(store: Path, short_coverage: Coverage) -> None:
+    """One of three states has 2,500 searches where 3,000 were published: an error of 20 %, outside the interval."""
+    truth = write_truth(store.parent / "truth.parquet", short_coverage, {"geoId/01": (100_000, 2_500, 2_000, 1_000)})
     rows = by_level(evaluate(store, truth))
     state = rows["state", "vaccination_intent"]
     assert state.points == 3
@@ -91,49 +85,51 @@ def test_errors_and_coverage_are_as_computed_by_hand(store: Path, coverage: Cove
     assert rows["state", "safety_side_effects"].coverage == 1
 
 
-def test_the_denominator_is_a_part_of_the_truth(store: Path, coverage: Coverage) -> None:
-    """The truth is a ratio of exact counts: with a tenth less searches in all, the value is a tenth too low."""
-    truth = write_truth(store.parent / "truth.parquet", coverage, dict.fromkeys(STATES, (90_000, 3_000, 2_000, 1_000)))
+def test_the_truth_has_its_own_denominator(store: Path, short_coverage: Coverage) -> None:
+    """The truth is a ratio of exact counts: if there are a tenth fewer searches, the value is a tenth too low."""
+    truth = write_truth(
+        store.parent / "truth.parquet", short_coverage, dict.fromkeys(STATES, (90_000, 3_000, 2_000, 1_000))
+    )
     row = by_level(evaluate(store, truth))["state", "vaccination_intent"]
     assert (row.median, row.p90, row.coverage) == pytest.approx((0.1, 0.1, 0))
 
 
-def test_only_common_weeks_are_compared(store: Path, coverage: Coverage) -> None:
-    """Weeks that only the store has do not count."""
-    add_weeks(store, coverage, {}, start=1, usual=(100_000, 9_000, 9_000, 9_000))
-    rows = evaluate(store, write_truth(store.parent / "truth.parquet", coverage, {}))
+def test_only_common_weeks_are_compared(store: Path, short_coverage: Coverage) -> None:
+    """Weeks that only the store has are ignored."""
+    add_weeks(store, short_coverage, {}, start=1, usual=(100_000, 9_000, 9_000, 9_000))
+    rows = evaluate(store, write_truth(store.parent / "truth.parquet", short_coverage, {}))
     assert {row.median for row in rows} == {0.0}
     assert by_level(rows)["state", "vaccination_intent"].points == 3
 
 
-def test_regions_that_the_truth_does_not_know_are_left_out_of_the_errors(store: Path, coverage: Coverage) -> None:
-    """They are published, but nobody can say how well."""
-    truth = write_truth(store.parent / "truth.parquet", coverage, {}, unused_rows=("geoId/06075", "geoId/35"))
+def test_regions_that_the_truth_does_not_have_are_not_compared(store: Path, short_coverage: Coverage) -> None:
+    """They count as published, but not in the errors."""
+    truth = write_truth(store.parent / "truth.parquet", short_coverage, {}, omitted=("geoId/06075", "geoId/35"))
     rows = by_level(evaluate(store, truth))
     county = rows["county", "covid19_vaccination"]
     assert (county.points, county.published, county.median, county.coverage) == (4, 1.0, 0, 1)
     assert rows["state", "covid19_vaccination"].points == 2
 
 
-def test_sparse_regions_are_not_published_values(store: Path, coverage: Coverage) -> None:
-    """What the release removed is not judged."""
-    add_weeks(store, coverage, {}, {CITY: NOTHING}, {CITY: NOTHING}, start=1)
+def test_sparse_regions_are_not_compared(store: Path, short_coverage: Coverage) -> None:
+    """Values of a region that the release removed count neither as published nor in the errors."""
+    add_weeks(store, short_coverage, {}, {CITY: NOTHING}, {CITY: NOTHING}, start=1)
     released(store)
-    second = write_truth(store.parent / "truth.parquet", coverage, {}, week=date(2021, 1, 11))
+    second = write_truth(store.parent / "truth.parquet", short_coverage, {}, week=date(2021, 1, 11))
     row = by_level(evaluate(store, second))["postal_code", "covid19_vaccination"]
     assert (row.points, row.published) == (1, 0.5)
 
 
-def test_a_truth_of_other_weeks_is_refused(store: Path, coverage: Coverage) -> None:
-    """There is nothing to compare; the line names both files."""
-    truth = write_truth(store.parent / "truth.parquet", coverage, {}, week=date(2022, 1, 3))
+def test_a_truth_of_other_weeks_is_refused(store: Path, short_coverage: Coverage) -> None:
+    """Without a common week there is nothing to compare; the error names both files."""
+    truth = write_truth(store.parent / "truth.parquet", short_coverage, {}, week=date(2022, 1, 3))
     with pytest.raises(InputError, match=r"truth\.parquet: has no week in common with .*store\.db"):
         evaluate(store, truth)
 
 
 @pytest.mark.parametrize("kind", ["expected only", "text", "missing"])
 def test_a_truth_without_exact_counts_is_refused(store: Path, kind: str, run: Run) -> None:
-    """Shares alone, as of a log with queries, another file, and none, each in one line with exit 2."""
+    """A file of expected ratios only, a text file and a missing file give one line and exit code 2."""
     truth = store.parent / "truth.parquet"
     if kind == "expected only":
         with duckdb.connect() as connection:
@@ -146,16 +142,16 @@ def test_a_truth_without_exact_counts_is_refused(store: Path, kind: str, run: Ru
     assert "not a truth with exact counts" in err
 
 
-def test_the_command_prints_a_table(store: Path, coverage: Coverage, run: Run) -> None:
-    """A line for each level and trend, shares as percentages, and a dash where nothing was published."""
-    add_weeks(store, coverage, {}, start=1, usual=NOTHING)
-    truth = write_truth(store.parent / "truth.parquet", coverage, {}, week=date(2021, 1, 11))
+def test_the_command_prints_a_table(store: Path, short_coverage: Coverage, run: Run) -> None:
+    """The table has a line for each level and trend, shares as percentages, and dashes where nothing was published."""
+    add_weeks(store, short_coverage, {}, start=1, usual=NOTHING)
+    truth = write_truth(store.parent / "truth.parquet", short_coverage, {}, week=date(2021, 1, 11))
     code, out, err = run("evaluate", "--store", store, "--truth", truth)
     assert (code, err) == (0, "")
     lines = [line.split() for line in out.splitlines()]
     assert len(lines) == 1 + 4 * 3
     assert lines[1] == ["country", "covid19_vaccination", "0", "0.0%", "-", "-", "-", "-"]
-    write_truth(truth, coverage, {})
+    write_truth(truth, short_coverage, {})
     _, out, _ = run("evaluate", "--store", store, "--truth", truth)
     assert out.splitlines()[-1].split() == [
         *("postal_code", "safety_side_effects", "1", "50.0%"),
@@ -163,15 +159,15 @@ def test_the_command_prints_a_table(store: Path, coverage: Coverage, run: Run) -
     ]
 
 
-def test_the_command_prints_json(store: Path, coverage: Coverage, run: Run) -> None:
-    """The same numbers under their names; what cannot be said is null, never NaN."""
-    add_weeks(store, coverage, {}, start=1, usual=NOTHING)
-    truth = write_truth(store.parent / "truth.parquet", coverage, {})
+def test_the_command_prints_json(store: Path, short_coverage: Coverage, run: Run) -> None:
+    """The JSON has the same numbers; a number that does not exist is null, never NaN."""
+    add_weeks(store, short_coverage, {}, start=1, usual=NOTHING)
+    truth = write_truth(store.parent / "truth.parquet", short_coverage, {})
     code, out, err = run("evaluate", "--store", store, "--truth", truth, "--json")
     assert (code, err) == (0, "")
     rows = json.loads(out)
     assert [Accuracy(**row) for row in rows] == evaluate(store, truth)
-    write_truth(truth, coverage, {}, week=date(2021, 1, 11))
+    write_truth(truth, short_coverage, {}, week=date(2021, 1, 11))
     _, out, _ = run("evaluate", "--store", store, "--truth", truth, "--json")
     assert "NaN" not in out
     assert {row["median"] for row in json.loads(out)} == {None}
@@ -179,10 +175,10 @@ def test_the_command_prints_json(store: Path, coverage: Coverage, run: Run) -> N
 
 
 @pytest.mark.parametrize("week", [FIRST, date(2021, 1, 11)])
-def test_the_command_draws_a_picture(store: Path, coverage: Coverage, run: Run, week: date) -> None:
-    """As SVG or PNG, by the name's ending; also when nothing was published."""
-    add_weeks(store, coverage, {}, start=1, usual=NOTHING)
-    truth = write_truth(store.parent / "truth.parquet", coverage, {}, week=week)
+def test_the_command_draws_a_picture(store: Path, short_coverage: Coverage, run: Run, week: date) -> None:
+    """The picture is SVG or PNG by the ending of its name, also when nothing was published."""
+    add_weeks(store, short_coverage, {}, start=1, usual=NOTHING)
+    truth = write_truth(store.parent / "truth.parquet", short_coverage, {}, week=week)
     svg, png = store.parent / "accuracy.svg", store.parent / "accuracy.png"
     for picture in (svg, png):
         code, out, err = run("evaluate", "--store", store, "--truth", truth, "--picture", picture)
@@ -192,26 +188,20 @@ def test_the_command_draws_a_picture(store: Path, coverage: Coverage, run: Run, 
     assert png.read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_picture_of_another_kind_is_refused(store: Path, coverage: Coverage, run: Run) -> None:
-    """In one line, and nothing is written."""
-    truth = write_truth(store.parent / "truth.parquet", coverage, {})
+def test_a_picture_of_another_kind_is_refused(store: Path, short_coverage: Coverage, run: Run) -> None:
+    """A name with another ending gives one line, and nothing is written."""
+    truth = write_truth(store.parent / "truth.parquet", short_coverage, {})
     code, out, err = run("evaluate", "--store", store, "--truth", truth, "--picture", store.parent / "accuracy.jpg")
     assert (code, out) == (2, "")
     assert "expected a name that ends in .svg or .png" in err
     assert not (store.parent / "accuracy.jpg").exists()
 
 
-def test_exact_counts_are_for_their_owner_only(tmp_path: Path, run: Run) -> None:
-    """The truth of a simulated log is private: nobody else can read it, and no draft of it stays."""
+def test_only_the_owner_can_read_exact_counts(tmp_path: Path, run: Run) -> None:
+    """The truth of a simulated log is private: its file has mode 0600, and no draft of it is left."""
     options = (
-        "--from",
-        "2023-10-01",
-        "--events-per-week",
-        "2000",
-        "--seed",
-        "1",
-        "--truth",
-        tmp_path / "truth.parquet",
+        *("--from", "2023-10-01", "--events-per-week", "2000"),
+        *("--seed", "1", "--truth", tmp_path / "truth.parquet"),
     )
     release = ("--spec", other_spec_file(tmp_path), "--geography", other_geography(tmp_path))
     assert run("simulate", "--out", tmp_path / "log", *options, *release)[0] == 0

@@ -1,4 +1,4 @@
-"""Times in a log: each search falls on its day of the release, however its time is written, on every engine."""
+"""Each search counts on its day in the release's zone, however its time is written, on every engine."""
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -28,13 +28,11 @@ from tests.support.logs import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TYPES = ("BIGINT", "TIMESTAMPTZ", "VARCHAR", "VARCHAR")
-
 
 def edges(first: date) -> list[tuple[object, datetime, str]]:
-    """List searches at the edges of days: (user, instant, region).
+    """Return searches at the edges of days: (user, instant, region).
 
-    Users of San Francisco search in the last second of a day and the first of the next: on two days each. Users of El
+    Users in San Francisco search in the last second of a day and the first of the next: on two days each. Users in El
     Dorado search in the first and the last second of a day: on one day each. Others search a second outside the week.
     """
     midnights = [datetime.combine(first + timedelta(days=i), datetime.min.time(), PACIFIC) for i in range(8)]
@@ -69,7 +67,7 @@ def with_letter(instant: datetime) -> str:
 
 
 def in_int96(log: Path) -> Path:
-    """Store the times of a log in Parquet's old type, as Spark does unless told otherwise."""
+    """Store the times of a log in Parquet's old type INT96, as Spark does by default."""
     pq.write_table(pq.read_table(log), log, use_deprecated_int96_timestamps=True)
     return log
 
@@ -111,7 +109,7 @@ def test_days_are_those_of_the_release_however_times_are_written(
     written: Callable[[datetime], str],
     naive_zone: str | None,
 ) -> None:
-    """Each search falls on its day to the second; times without a zone are of the release's, or of the one given."""
+    """Each search counts on its day to the second; times without a zone are in the release's or the given zone."""
     log = write_edges(tmp_path, first, kind, written)
     found = count(coverage, log, week=Week(first, PACIFIC.key), naive_zone=naive_zone)
     assert by_cell(coverage, found.counts) == {
@@ -119,7 +117,7 @@ def test_days_are_those_of_the_release_however_times_are_written(
         ("geoId/06075", "A0"): 12,
         ("geoId/06017", "A0"): 7,
     }
-    assert found.unused.total == 0  # the outer two are near enough
+    assert found.unused.total == 0  # the two outside the week are within a day of it
 
 
 @seasons
@@ -133,7 +131,7 @@ def test_days_are_those_of_the_release_on_spark_too(
     written: Callable[[datetime], str],
     naive_zone: str | None,
 ) -> None:
-    """Spark puts the same searches on the same days; nanoseconds it does not read."""
+    """Spark counts the same searches on the same days; it does not read nanoseconds."""
     log = write_edges(tmp_path, first, kind, written)
     engine = on_spark(private_session(spark), coverage, log, naive_zone=naive_zone)
     week = Week(first, PACIFIC.key)
@@ -143,8 +141,8 @@ def test_days_are_those_of_the_release_on_spark_too(
     assert engine.naive_zone == ("" if kind in ("TIMESTAMPTZ", "INT96") else naive_zone or PACIFIC.key)
 
 
-def test_int96_times_go_with_any_other_weeks(publisher: Publisher) -> None:
-    """They carry their zone, on either engine: the ledger names none, and earlier weeks may have been read in one."""
+def test_int96_times_fit_any_other_weeks(publisher: Publisher) -> None:
+    """INT96 times are instants: the ledger records no zone, and earlier weeks may have been read in any."""
     naive = searches(timestamp=f"TIMESTAMP '{MONDAY} 12:00:00' + to_days(i % 7)")
     assert publisher.anonymize(publisher.log(naive, "first.parquet"))[0] == 0
     later = searches(timestamp=f"TIMESTAMPTZ '{MONDAY} 20:00:00+00' + to_days(7 + i % 7)")
@@ -153,14 +151,14 @@ def test_int96_times_go_with_any_other_weeks(publisher: Publisher) -> None:
 
 
 def test_int96_times_are_never_read_in_another_zone(publisher: Publisher) -> None:
-    """Spark could not be made to read them so, and an event near midnight would count in two weeks."""
+    """Spark cannot read INT96 in another zone, and an event near midnight could count in two weeks."""
     log = in_int96(publisher.log())
     result = publisher.anonymize(log, "--naive-zone", "Asia/Kathmandu")
     assert_refused(publisher, result, "column 'timestamp'", "INT96", "leave --naive-zone out")
 
 
 def test_int96_times_beside_others_are_refused(publisher: Publisher) -> None:
-    """DuckDB gives both as times without a zone; they are in two zones."""
+    """DuckDB reads both as times without a zone, but they are in two zones."""
     write_log(publisher.folder / "log" / "a.parquet", searches(timestamp=f"TIMESTAMP '{MONDAY} 20:00:00'"))
     in_int96(write_log(publisher.folder / "log" / "b.parquet", searches()))
     result = publisher.anonymize(publisher.folder / "log")
@@ -169,6 +167,27 @@ def test_int96_times_beside_others_are_refused(publisher: Publisher) -> None:
 
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "PST8PDT7", "../UTC", "localtime", "posixrules"])
 def test_an_unknown_naive_zone_is_refused(publisher: Publisher, zone: str) -> None:
-    """The line repeats the zone and shows what one looks like."""
+    """The error repeats the zone and shows what one looks like."""
     result = publisher.anonymize(publisher.log(), "--naive-zone", zone)
     assert_refused(publisher, result, f"--naive-zone {zone}: expected an IANA time zone such as UTC")
+
+
+def test_times_without_a_zone_are_read_in_one_zone_for_all_weeks(publisher: Publisher) -> None:
+    """Another zone than for earlier weeks is refused: searches near a week's end could count in two weeks."""
+    first = publisher.log(searches(timestamp=f"TIMESTAMP '{MONDAY} 12:00:00' + to_days(i % 7)"), "first.parquet")
+    assert publisher.anonymize(first, "--naive-zone", "UTC")[0] == 0
+    later = searches(timestamp=f"TIMESTAMP '{MONDAY} 12:00:00' + to_days(7 + i % 7)")
+    second = publisher.log(later, "second.parquet")
+    code, _, err = publisher.run(
+        "anonymize", second, "--store", publisher.store, "--geography", publisher.geography, "--week", "2021-03-15"
+    )
+    assert code == 2
+    assert "read in UTC for earlier weeks, now in America/Los_Angeles; use --naive-zone UTC" in err
+    assert len(publisher.ledger()) == 1
+
+
+def test_times_in_an_unknown_form_are_unusable(publisher: Publisher) -> None:
+    """A log whose times cannot be read is refused for unusable rows, not for missing days."""
+    log = publisher.log(searches(timestamp="'03/08/2021 12:00'"), "log.csv")
+    result = publisher.anonymize(log)
+    assert_refused(publisher, result, "140 of 140 rows cannot be used (140 with no time, or one outside the weeks")

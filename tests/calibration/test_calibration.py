@@ -1,4 +1,4 @@
-"""Sigmas for a target: the promise is used fully and never broken, and optimized sigmas publish more."""
+"""Calibrated sigmas use the promise fully and never break it, and optimized sigmas publish more values."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -47,12 +47,12 @@ def write_profile(folder: Path, rows: Sequence[str] = ROWS, header: str = HEADER
 
 @pytest.fixture(scope="module")
 def calibrated(paper: Spec) -> Spec:
-    """The paper's table with its promise used fully."""
+    """The paper's spec, calibrated to its own promise."""
     return calibrate(paper, paper.promise)
 
 
 def test_every_class_meets_the_target_and_none_breaks_it(calibrated: Spec) -> None:
-    """The paper leaves up to 0.004 of its epsilon unused; calibrated, less than 0.0015 is left in any class."""
+    """The paper leaves up to 0.004 of its epsilon unused; after calibration each class leaves less than 0.0015."""
     found = {c.case.name: c.epsilon for c in account(calibrated).cases}
     for size_class in calibrated.class_names:
         assert 2.1885 < found[size_class] <= 2.19
@@ -60,7 +60,7 @@ def test_every_class_meets_the_target_and_none_breaks_it(calibrated: Spec) -> No
 
 
 def test_the_proportions_of_the_spec_are_kept(paper: Spec, calibrated: Spec) -> None:
-    """Within the open levels, and within each size class, all sigmas change by one factor, to the last decimal."""
+    """Within the open levels, and within each size class, all sigmas change by the same factor."""
     for size_class in (None, *paper.class_names):
         pairs = zip(paper.sigmas, calibrated.sigmas, strict=True)
         factors = [b.value / a.value for a, b in pairs if a.size_class == size_class]
@@ -71,7 +71,7 @@ def test_the_proportions_of_the_spec_are_kept(paper: Spec, calibrated: Spec) -> 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (4.0, 1e-5)])
 @pytest.mark.parametrize("make", [plain_spec, other_spec])
 def test_any_release_and_target_is_calibrated(make: Callable[[], Spec], epsilon: float, delta: float) -> None:
-    """Other levels, classes and targets are met as closely; the new spec carries the new promise."""
+    """Releases with other levels and classes meet any target closely; the new spec has the new promise."""
     new = calibrate(make(), Promise(epsilon, delta))
     assert new.promise == Promise(epsilon, delta)
     classes = new.class_names or [case.case.name for case in account(new).cases]
@@ -82,8 +82,8 @@ def test_any_release_and_target_is_calibrated(make: Callable[[], Spec], epsilon:
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(specs(), st.floats(0.3, 20), st.floats(1e-7, 1e-2))
-def test_any_spec_is_calibrated_or_refused_in_words(spec: Spec, epsilon: float, delta: float) -> None:
-    """Whatever the levels, classes and target: the promise holds afterwards, or one line says why it cannot."""
+def test_any_spec_is_calibrated_or_refused(spec: Spec, epsilon: float, delta: float) -> None:
+    """For any levels, classes and target the promise holds afterwards, or the target is refused."""
     try:
         new = calibrate(spec, Promise(epsilon, delta))
     except CheckFailed:
@@ -92,14 +92,14 @@ def test_any_spec_is_calibrated_or_refused_in_words(spec: Spec, epsilon: float, 
 
 
 def test_a_target_below_what_open_levels_spend_is_met_and_optimized(tmp_path: Path, us_coverage: Coverage) -> None:
-    """The optimum is looked for from a calibrated spec, so it does not matter how far the old one was off."""
+    """The optimization starts from a calibrated spec, so the old spec may be far from the target."""
     promise = Promise(0.15, 1e-5)
     profile = read_profile(write_profile(tmp_path), us_coverage)
     assert account(optimize(us_coverage.spec, promise, us_coverage, profile)).holds
 
 
 def test_mu_and_epsilon_are_inverse_and_sigmas_compose() -> None:
-    """mu of epsilon of mu is mu; mechanisms of sigma 3 and 4 compose to mu 5/12."""
+    """mu_of_epsilon inverts epsilon_of_mu, and mechanisms of sigma 3 and 4 compose to mu 5/12."""
     for mu in (0.05, 0.5, 3.0):
         assert mu_of_epsilon(epsilon_of_mu(mu, 1e-5), 1e-5) == pytest.approx(mu, rel=1e-6)
     assert mu_of_sigmas([3.0, 4.0]) == pytest.approx(5 / 12)
@@ -109,18 +109,18 @@ def test_mu_and_epsilon_are_inverse_and_sigmas_compose() -> None:
     ("x", "y", "sigma_x", "sigma_y"),
     [(40, 400, 3.25, 35.0), (30, 1_000, 3.2, 28.0), (28, 3_000, 3.2, 28.0), (400, 9_000, 35.0, 450.0), (900, 0, 8, 9)],
 )
-def test_the_chance_of_keeping_is_how_often_judge_keeps(x: int, y: int, sigma_x: float, sigma_y: float) -> None:
-    """Of 100,000 noisy pairs, `assess` keeps the share that was foretold, give or take 4 points for whole numbers."""
+def test_the_chance_of_keeping_is_how_often_values_are_kept(x: int, y: int, sigma_x: float, sigma_y: float) -> None:
+    """Of 100,000 noisy pairs `assess` keeps the predicted share, within 4 points because noise is whole numbers."""
     rule, n, rng = Reliability(0.8, 0.15), 100_000, np.random.default_rng(5)
     noisy = [np.rint(rng.normal(mean, sigma, n)) for mean, sigma in ((x, sigma_x), (y, sigma_y))]
     kept = assess(noisy[0], noisy[1], np.full(n, sigma_x), np.full(n, sigma_y), rule).kept.mean()
     given = [np.array([float(value)]) for value in (x, y, sigma_x, sigma_y)]
-    (foretold,) = chance_of_keeping(given[0], given[1], given[2], given[3], rule)
-    assert foretold == pytest.approx(kept, abs=0.04)
+    (predicted,) = chance_of_keeping(given[0], given[1], given[2], given[3], rule)
+    assert predicted == pytest.approx(kept, abs=0.04)
 
 
 def test_optimized_sigmas_publish_more_at_the_same_promise(us_coverage: Coverage, tmp_path: Path) -> None:
-    """For a profile of small counts, at least a tenth more data points are expected, and the promise holds."""
+    """For a profile of small counts at least 10 % more data points are expected, and the promise holds."""
     spec = us_coverage.spec
     profile = read_profile(write_profile(tmp_path), us_coverage)
     new = optimize(spec, spec.promise, us_coverage, profile)
@@ -129,8 +129,8 @@ def test_optimized_sigmas_publish_more_at_the_same_promise(us_coverage: Coverage
     assert expect(new, us_coverage, profile).total > 1.1 * expect(spec, us_coverage, profile).total
 
 
-def test_a_release_without_classes_is_optimized_too(tmp_path: Path) -> None:
-    """One case, no size classes: the sigmas are shared out among its levels and categories."""
+def test_a_release_without_classes_is_optimized(tmp_path: Path) -> None:
+    """Without size classes there is one case, whose budget is divided among levels and categories."""
     spec = plain_spec()
     coverage = Coverage(spec, load_geography(other_geography(tmp_path)))
     counts = {group: np.array([[300.0, *(12.0 for _ in spec.topics)]]) for group in spec.reported_groups}
@@ -141,7 +141,7 @@ def test_a_release_without_classes_is_optimized_too(tmp_path: Path) -> None:
 
 
 def test_a_profile_comes_from_the_truth_of_a_simulated_log(tmp_path: Path) -> None:
-    """Its rows stand for every region and week, and keep the sum of all counts."""
+    """The rows of a profile stand for all regions and weeks, and keep the sum of all counts."""
     coverage = little_coverage(tmp_path)
     truth = tmp_path / "truth.parquet"
     log = simulate(tmp_path / "log", coverage, coverage.spec.sparsity.first_week, 2, 20_000, seed=3, truth=truth)
@@ -153,7 +153,7 @@ def test_a_profile_comes_from_the_truth_of_a_simulated_log(tmp_path: Path) -> No
 
 
 def test_the_command_writes_a_spec_that_holds_and_changes_nothing_else(tmp_path: Path, run: Run) -> None:
-    """The new file reads back as the old release with other sigmas, promise and name; `privacy` agrees with it."""
+    """The new file is the old release with other sigmas, promise and name; `privacy` says that its promise holds."""
     given = other_spec_file(tmp_path)
     code, out, _ = run("calibrate", "--spec", given, "--epsilon", "1.5", "--out", tmp_path / "new.toml", "--json")
     assert code == 0
@@ -165,7 +165,7 @@ def test_the_command_writes_a_spec_that_holds_and_changes_nothing_else(tmp_path:
 
 
 def test_the_command_shows_sigmas_and_expected_points(tmp_path: Path, run: Run) -> None:
-    """With a profile, the points expected before and after are shown by level, class and trend."""
+    """With a profile, the command shows sigmas and expected data points by level and size class."""
     options = ("--geography", little_geography(tmp_path), "--optimize", write_profile(tmp_path))
     code, out, _ = run("calibrate", *options, "--out", tmp_path / "new.toml", "--name", "mine")
     assert code == 0
@@ -189,7 +189,7 @@ def test_the_command_shows_sigmas_and_expected_points(tmp_path: Path, run: Run) 
 def test_a_profile_that_cannot_be_used_is_refused(
     tmp_path: Path, run: Run, rows: Sequence[str], header: str, words: str
 ) -> None:
-    """One line says the file, the line and the column; nothing is written."""
+    """The error names the file, the line and the column; nothing is written."""
     profile = write_profile(tmp_path, rows, header)
     code, out, err = run("calibrate", "--optimize", profile, "--out", tmp_path / "new.toml")
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -199,7 +199,7 @@ def test_a_profile_that_cannot_be_used_is_refused(
 
 
 def test_wrong_options_are_refused(tmp_path: Path, run: Run) -> None:
-    """A spec that exists is never overwritten; a target must be a promise that noise can keep."""
+    """An existing spec is not overwritten, and a target that noise cannot keep is refused."""
     (tmp_path / "old.toml").write_text("name = 1", encoding="utf-8")
     assert "exists already" in run("calibrate", "--out", tmp_path / "old.toml")[2]
     assert (tmp_path / "old.toml").read_text(encoding="utf-8") == "name = 1"

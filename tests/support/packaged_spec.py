@@ -1,0 +1,13 @@
+"""The text of the packaged spec, to be edited by tests."""
+
+from importlib import resources
+
+from search_insights.spec.spec_file import DEFAULT_SPEC
+
+PACKAGED = (resources.files("search_insights.spec") / "packaged" / f"{DEFAULT_SPEC}.toml").read_text(encoding="utf-8")
+
+
+def edited(old: str, new: str) -> str:
+    """Return the packaged spec with a text replaced, which must occur once."""
+    assert PACKAGED.count(old) == 1, f"{old!r} occurs {PACKAGED.count(old)} times in the packaged spec"
+    return PACKAGED.replace(old, new)
