@@ -15,7 +15,7 @@ from search_insights.spec.weeks import Week
 from search_insights.store.ledger import LedgerEntry, checksum
 from search_insights.store.store import create_or_open_store
 from search_insights.support.arrays import Counts
-from search_insights.support.database import connect
+from search_insights.support.sql import connect
 
 MONDAY = date(2021, 3, 1)  # of the log's week, which has seven days of 24 hours
 USERS = 3_000_000

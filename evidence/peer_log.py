@@ -14,7 +14,7 @@ from typing import Any
 from evidence.inputs import MONDAY, ROW_GROUP, make_log
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
-from search_insights.support.database import connect
+from search_insights.support.sql import connect
 
 # Days of the release's time zone, which is 8 hours behind UTC in that week.
 _DAY = f"date_diff('day', DATE '{MONDAY}', (timestamp - INTERVAL 8 HOUR)::DATE)"

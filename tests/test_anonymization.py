@@ -145,7 +145,7 @@ def test_another_geography_on_the_store_is_refused_with_the_difference(publisher
     code, out, err = publisher.anonymize(publisher.folder / "log.parquet", week=str(NEXT_WEEK))
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "made with another geography" in err
-    assert "0 regions are new or changed, 1 are gone or changed; use the same one, or a new store" in err
+    assert "0 regions are new or changed, 1 are missing or changed; use the same one, or a new store" in err
     assert publisher.ledger() == ledger
 
 

@@ -19,7 +19,7 @@ from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import region_names
 from search_insights.spec.weeks import Week
-from search_insights.support.database import connect
+from search_insights.support.sql import connect
 
 
 def reference(log: Path) -> float:

@@ -26,7 +26,7 @@ from search_insights.private.region_names import region_names
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import week_of
-from search_insights.support.database import connect
+from search_insights.support.sql import connect
 
 FIRST = date(2021, 3, 8)
 ROUNDS = 5

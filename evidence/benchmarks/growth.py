@@ -26,7 +26,7 @@ from evidence.measuring import PROGRAM, RESULTS, Result, parser_of, print_result
 from evidence.performance_tables import growth_lines
 from evidence.watched import watch
 from search_insights.commands.console import note
-from search_insights.support.database import connect
+from search_insights.support.sql import connect
 
 SIZES = "5e6,20e6,50e6,200e6,500e6"
 PART = 5_000_000  # events of the log that larger ones are copies of

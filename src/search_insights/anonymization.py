@@ -165,5 +165,5 @@ def _require_ended(weeks: Sequence[Week], now: datetime) -> None:
         if not week.is_over(now):
             raise InputError(
                 f"week {week} is not over (it ends {week.end:%Y-%m-%d %H:%M} UTC); a week is noised once, "
-                "so wait for all of it"
+                "so wait until it ends"
             )

@@ -169,18 +169,18 @@ CORPUS: dict[str, tuple[Make, str]] = {
     "no categories": (parquet(category="NULL"), ""),
     # Columns
     "a column that is missing": (parquet(region=""), "no column 'region' for region"),
-    "CSV with a column twice": (text(DOUBLE), "column 'user_id' is there twice; keep one of them"),
-    "Parquet with a column twice": (double_parquet, "column 'user_id' is there twice; keep one of them"),
+    "CSV with a column twice": (text(DOUBLE), "column 'user_id' occurs twice; keep one of them"),
+    "Parquet with a column twice": (double_parquet, "column 'user_id' occurs twice; keep one of them"),
     "a column that only looks double": (parquet(more="i AS user_id_1"), ""),
     "CSV without a header": (text(LINES), "the first line must name the columns"),
     # Files
     "an empty CSV file": (text(""), "no column 'user_id'"),
     "a header alone": (text(HEADER), "no usable event on Monday"),
-    "an empty Parquet file": (text("", "log.parquet"), "cannot be read as parquet; is the file whole?"),
+    "an empty Parquet file": (text("", "log.parquet"), "cannot be read as parquet; is the file complete?"),
     "text called Parquet": (text(CSV, "log.parquet"), "cannot be read as parquet"),
     "Parquet called CSV": (lambda f: write_log(f / "log.parquet").rename(f / "log.csv"), "cannot be read as csv"),
-    "Parquet cut short": (cut_parquet, "cannot be read as parquet; is the file whole?"),
-    "corrupt Parquet": (corrupt_parquet, "cannot be read as parquet; is the file whole?"),
+    "Parquet cut short": (cut_parquet, "cannot be read as parquet; is the file complete?"),
+    "corrupt Parquet": (corrupt_parquet, "cannot be read as parquet; is the file complete?"),
     "text called gzip": (text(CSV, "log.csv.gz"), "cannot be read as csv"),
     "gzip cut short": (text(gzip.compress(os.urandom(9) + (CSV * 50).encode())[:-3000], "log.csv.gz"), "cannot"),
     "gzip": (text(gzip.compress(CSV.encode()), "log.csv.gz"), ""),
@@ -206,10 +206,10 @@ CORPUS: dict[str, tuple[Make, str]] = {
     "CSV with a quote that does not end": (text(CSV.replace(f"\n{SECRET}7,", f'\n"{SECRET}7,')), "cannot be read"),
     "CSV with rows swallowed by a user": (
         text(CSV.replace(f"\n{SECRET}7,", f'\n"{SECRET}7,').replace(f"\n{SECRET}99,", f'\n{SECRET}99",')),
-        "a value with a line break in it, which may be a quote too many that hides rows"),
+        "a value contains a line break; a stray quote may hide rows"),
     "CSV with rows swallowed by a query": (
         text(CSV.replace(f",{SECRET} q7\n", f',"{SECRET} q7\n').replace(f",{SECRET} q99\n", f',{SECRET} q99"\n')),
-        "a value with a line break in it, which may be a quote too many that hides rows"),
+        "a value contains a line break; a stray quote may hide rows"),
 }  # fmt: skip
 
 

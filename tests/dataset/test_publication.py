@@ -123,7 +123,7 @@ def test_a_folder_that_holds_the_store_is_refused(store: Path) -> None:
     home = store.parent / "home"
     home.mkdir()
     shutil.move(store, home / "store.db")
-    with pytest.raises(InputError, match=r"holds store\.db, which is no part of this dataset"):
+    with pytest.raises(InputError, match=r"holds store\.db, which is not part of this dataset"):
         publish(home / "store.db", home)
     assert sorted(path.name for path in home.iterdir()) == ["store.db", "store.db.journal"]
 

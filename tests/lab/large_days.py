@@ -21,8 +21,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec
 from search_insights.spec.weeks import Week
-from search_insights.support.database import connect
-from search_insights.support.quoting import literal
+from search_insights.support.sql import connect, literal
 
 WEEK = Week(date(2021, 3, 1), "America/Los_Angeles")
 REGIONS = 5_000

@@ -48,10 +48,10 @@ def everywhere(monkeypatch: Patch, function: Callable[..., Any], instead: Callab
 
 
 def _sql(monkeypatch: Patch, rule: str, instead: str) -> None:
-    """Change a rule in sql/bounding.sql."""
+    """Change a rule in bounding.sql."""
     statements = bounding.bounding_statements()
     if not any(rule in statement for statement in statements):
-        raise ValueError(f"sql/bounding.sql no longer says {rule!r}")
+        raise ValueError(f"bounding.sql no longer says {rule!r}")
     changed = [statement.replace(rule, instead) for statement in statements]
     everywhere(monkeypatch, bounding.bounding_statements, lambda: changed)
 

@@ -44,7 +44,7 @@ def test_a_day_in_parts_has_the_counts_of_the_day_in_one(
     log = write_log(tmp_path / "log.parquet", query)
     whole = bound(coverage, log)
     assert how_many_parts(whole) == 1
-    monkeypatch.setattr(duckdb_engine, "_BYTES_AN_EVENT", (bytes_an_event, bytes_an_event))
+    monkeypatch.setattr(duckdb_engine, "_BYTES_PER_EVENT", (bytes_an_event, bytes_an_event))
     split = bound(coverage, log)
     assert how_many_parts(split) == parts
     assert split.events == whole.events == 10_000
@@ -57,15 +57,15 @@ def test_text_and_numbers_have_their_own_memory_estimates(
 ) -> None:
     """The estimate of an event's memory depends on whether users are text or numbers."""
     log = write_log(tmp_path / "log.parquet", searches(user_id=users))
-    monkeypatch.setattr(duckdb_engine, "_BYTES_AN_EVENT", bytes_an_event)
+    monkeypatch.setattr(duckdb_engine, "_BYTES_PER_EVENT", bytes_an_event)
     assert how_many_parts(bound(coverage, log)) > 1
-    monkeypatch.setattr(duckdb_engine, "_BYTES_AN_EVENT", bytes_an_event[::-1])
+    monkeypatch.setattr(duckdb_engine, "_BYTES_PER_EVENT", bytes_an_event[::-1])
     assert how_many_parts(bound(coverage, log)) == 1
 
 
 def test_csv_is_read_once(coverage: Coverage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A day of CSV is not split into parts, because reading CSV takes longer than spilling to disk."""
-    monkeypatch.setattr(duckdb_engine, "_BYTES_AN_EVENT", (1e12, 1e12))
+    monkeypatch.setattr(duckdb_engine, "_BYTES_PER_EVENT", (1e12, 1e12))
     assert how_many_parts(bound(coverage, write_log(tmp_path / "log.csv"))) == 1
 
 

@@ -131,7 +131,7 @@ def test_a_line_of_csv_that_cannot_be_read_is_not_quoted(publisher: Publisher, l
     """Wherever in the file the line is, the error names the file and does not show the line, even with --debug."""
     log = damaged(publisher.log(searches(rows=30_000), "log.csv"), lambda whole: whole + line + b"\n")
     result = publisher.anonymize(log)
-    assert_refused(publisher, result, f"{log}: cannot be read as csv; is the file whole?")
+    assert_refused(publisher, result, f"{log}: cannot be read as csv; is the file complete?")
     assert SECRET not in result[2]
     assert SECRET not in publisher.anonymize(log, "--debug")[2]
 
@@ -178,7 +178,7 @@ def test_parquet_and_csv_together_are_refused(publisher: Publisher) -> None:
     """All files of a log have the same format."""
     publisher.log(name="log/a.parquet")
     publisher.log(name="log/b.csv")
-    words = "log: Parquet and CSV files together; give files of one format"
+    words = "log: mixes Parquet and CSV files; give files of one format"
     assert_refused(publisher, publisher.anonymize(publisher.folder / "log"), words)
 
 

@@ -146,7 +146,8 @@ def test_one_file_of_many_weeks_needs_the_option(publisher: Publisher) -> None:
     code, _, err = publisher.anonymize(log, "--other-weeks")
     assert code == 0
     assert err == (
-        "week 2021-03-08: rows not used: 280 with no time, or one outside the weeks asked for (private, not stored)\n"
+        "week 2021-03-08: rows not used: 280 with no time, or a time outside the requested weeks "
+        "(private, not stored)\n"
     )
 
 

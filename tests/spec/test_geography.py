@@ -320,7 +320,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path, name: str, content: b
 
 def test_a_table_without_rows_is_refused(tmp_path: Path) -> None:
     """A file with only a header is refused."""
-    with pytest.raises(GeographyError, match=r"g\.csv: holds no region"):
+    with pytest.raises(GeographyError, match=r"g\.csv: has no regions"):
         load_geography(write_csv(tmp_path / "g.csv", []))
 
 

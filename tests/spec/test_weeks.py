@@ -85,7 +85,7 @@ def test_the_refusal_names_the_weekdays_and_the_right_day(paper: Spec) -> None:
     with pytest.raises(InputError) as refused:
         week_of(paper, date(2021, 3, 10))
     assert str(refused.value) == (
-        "2021-03-10 is a Wednesday; weeks begin on Monday: use 2021-03-08 for the week that holds it"
+        "2021-03-10 is a Wednesday; weeks begin on Monday: use 2021-03-08 for the week that contains it"
     )
     with pytest.raises(InputError, match="is a Monday; weeks begin on Sunday: use 2023-10-01"):
         week_of(other_spec(), date(2023, 10, 2))
@@ -102,7 +102,7 @@ def test_from_and_to_name_the_first_and_the_last_week(paper: Spec) -> None:
 @pytest.mark.parametrize(
     ("first", "last", "words"),
     [
-        ("2021-03-15", "2021-03-08", "the last week, 2021-03-08, lies before the first, 2021-03-15"),
+        ("2021-03-15", "2021-03-08", "the last week, 2021-03-08, is before the first, 2021-03-15"),
         ("2021-03-09", "2021-03-15", "2021-03-09 is a Tuesday"),
         ("2021-03-08", "2021-03-14", "2021-03-14 is a Sunday"),
     ],

@@ -130,7 +130,7 @@ def test_another_geography_on_the_store_is_refused_with_the_difference(
     rows = [(*row[:5], 41.0, *row[6:]) if row[-1] == "qz/s/p01" else row for row in OTHER_REGIONS]
     changed = Coverage(other_coverage.spec, load_geography(write_csv(tmp_path / "changed.csv", rows)))
     with (
-        pytest.raises(StoreError, match="1 regions are new or changed, 1 are gone or changed"),
+        pytest.raises(StoreError, match="1 regions are new or changed, 1 are missing or changed"),
         create_or_open_store(tmp_path / "store.db", changed),
     ):
         pass

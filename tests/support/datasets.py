@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from search_insights.dataset.publication import publish
-from search_insights.support.quoting import literal
+from search_insights.support.sql import literal
 
 STEM = "US_vaccination_search_insights"
 HEADER = (

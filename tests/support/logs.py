@@ -32,7 +32,7 @@ from search_insights.store.journal import journal_path
 from search_insights.store.ledger import LedgerEntry
 from search_insights.store.store import open_store
 from search_insights.support.arrays import Counts
-from search_insights.support.quoting import literal
+from search_insights.support.sql import literal
 from tests.support.other_country import Row, write_csv
 from tests.support.quick_accounting import patch_account
 

@@ -25,8 +25,7 @@ from search_insights.spec.geography import Region
 from search_insights.spec.spec import WEEKDAYS, Spec
 from search_insights.spec.weeks import Week, week_of
 from search_insights.support.arrays import Counts
-from search_insights.support.database import connect
-from search_insights.support.quoting import literal
+from search_insights.support.sql import connect, literal
 
 ATTACKED_DAY = 1  # of the week, from 0
 _EVENTS = 3_000  # of the attacking user-day

@@ -25,7 +25,7 @@ _MAX_STEPS = 40
 def calibrate(spec: Spec, promise: Promise) -> Spec:
     """Return the spec with this promise, and with sigmas at which every size class meets it."""
     if not spec.sigmas:
-        raise CheckFailed(f"spec {spec.name!r} reports no region, so it has no sigmas to find")
+        raise CheckFailed(f"spec {spec.name!r} reports no region, so it has no sigmas to calibrate")
     worst = max((case.sigmas for case in cases(spec)), key=lambda sigmas: mu_of_sigmas(s.value for s in sigmas))
     shared = _scaled([s for s in spec.sigmas if s.size_class is None], _factor(worst, (), promise))
     found = {s.key: s for s in shared}
@@ -54,7 +54,7 @@ def _factor(own: Sequence[Sigma], others: Sequence[Sigma], promise: Promise) -> 
     """
     budget = mu_of_epsilon(promise.epsilon, promise.delta) ** 2 - mu_of_sigmas(s.value for s in others) ** 2
     if budget <= 0:
-        raise CheckFailed(f"epsilon {promise.epsilon:g}: open levels leave nothing of it to size classes")
+        raise CheckFailed(f"epsilon {promise.epsilon:g}: the open levels leave nothing of it for the size classes")
     guess = mu_of_sigmas(s.value for s in own) / math.sqrt(budget)
     largest = MAX_SIGMA / max(s.value for s in own)
 

@@ -18,8 +18,7 @@ from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Spec
 from search_insights.support.arrays import Floats
-from search_insights.support.database import connect
-from search_insights.support.quoting import identifier, literal
+from search_insights.support.sql import connect, identifier, literal
 
 Group = tuple[str, str | None]
 
@@ -85,11 +84,11 @@ def _read_csv(path: Path, spec: Spec) -> Profile:
             raise InputError(f"{path}: line {line}, columns level and size_class: expected one of {names}")
         found.setdefault(group, []).append(_numbers(path, line, columns[2:], row[2:]))
     if not found:
-        raise InputError(f"{path}: holds no row; expected {','.join(columns)}")
+        raise InputError(f"{path}: has no rows; expected {','.join(columns)}")
     for group in spec.reported_groups:
         if group not in found:
             words = " ".join(filter(None, group))
-            raise InputError(f"{path}: no row for {words}; sigmas that nothing is expected of would be without limit")
+            raise InputError(f"{path}: no row for {words}; without expected counts its sigmas would grow without limit")
     tables = {group: np.array(of_group) for group, of_group in found.items()}
     return Profile({g: t[:, 1:] for g, t in tables.items()}, {g: t[:, 0] for g, t in tables.items()})
 

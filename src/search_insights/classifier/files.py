@@ -16,9 +16,8 @@ from search_insights.classifier.model import Classifier
 from search_insights.classifier.topics import create_topics_table
 from search_insights.errors import InputError
 from search_insights.spec.spec import Spec
-from search_insights.support.database import connect
 from search_insights.support.files import private_files
-from search_insights.support.quoting import literal
+from search_insights.support.sql import connect, literal
 from search_insights.support.working_folder import working_folder
 
 if TYPE_CHECKING:

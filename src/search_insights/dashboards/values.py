@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from search_insights.dataset.folder import Dataset
 from search_insights.errors import InputError
-from search_insights.support.database import connect
-from search_insights.support.quoting import identifier, literal
+from search_insights.support.sql import connect, identifier, literal
 
 Values = npt.NDArray[np.int32]
 

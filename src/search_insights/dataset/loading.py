@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 from search_insights.dataset.folder import Description, read_description
 from search_insights.errors import InputError
-from search_insights.support.database import connect
-from search_insights.support.quoting import identifier, literal
+from search_insights.support.sql import connect, identifier, literal
 
 Frame = Literal["polars", "pandas", "arrow"]
 

@@ -13,9 +13,8 @@ from search_insights.dataset.summary import save_summary_chart, summarize
 from search_insights.dataset.tables import file_stem, value_columns, write_tables
 from search_insights.dp.accounting import account
 from search_insights.errors import CheckFailed, InputError
-from search_insights.support.database import connect
-from search_insights.support.quoting import identifier, literal
 from search_insights.support.replace_folder import replacing
+from search_insights.support.sql import connect, identifier, literal
 from search_insights.trends.release import Release, corrected, make_release, record_decisions
 
 
@@ -38,7 +37,7 @@ def publish(
     which is recorded in the store and published with the dataset.
     """
     if correction is not None and not correction.strip():
-        raise InputError("`correction`: say in a few words why published values change; it is published")
+        raise InputError("`correction`: say briefly why published values change; the reason is published")
     import duckdb
 
     progress("deriving the trends")
@@ -54,7 +53,7 @@ def publish(
             summary = _write_statements(release, draft)
             record_decisions(store_path, release)
     except (OSError, duckdb.IOException) as error:
-        raise InputError(f"{out}: cannot be written ({error}); it is as it was") from None
+        raise InputError(f"{out}: cannot be written ({error}); it is unchanged") from None
     rows = int(release.published.any(axis=2).sum())
     return Published(release, out / f"{file_stem(release)}.csv", rows, summary)
 
@@ -66,7 +65,7 @@ def _refuse_to_lose_files(release: Release, out: Path) -> None:
     others = sorted(path.name for path in out.iterdir() if path.name not in own) if out.is_dir() else []
     if others:
         raise InputError(
-            f"{out}: holds {others[0]}, which is no part of this dataset and would be lost; give a folder of its own"
+            f"{out}: holds {others[0]}, which is not part of this dataset and would be lost; give a folder of its own"
         )
 
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from search_insights.spec.geography import Region
 from search_insights.spec.spec import Spec
-from search_insights.support.database import connect
-from search_insights.support.quoting import identifier, literal
+from search_insights.support.sql import connect, identifier, literal
 from search_insights.trends.release import Release
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week
 from search_insights.support.arrays import Counts
-from search_insights.support.database import connect
 from search_insights.support.files import private_files
-from search_insights.support.quoting import literal
+from search_insights.support.sql import connect, literal
 from search_insights.trends.derive import with_total
 
 

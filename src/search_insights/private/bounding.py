@@ -10,7 +10,7 @@ from importlib import resources
 
 from search_insights.private.region_names import CLASS_BITS, NO_TOPIC, NUMBER_BITS
 from search_insights.spec.spec import Spec
-from search_insights.support.quoting import literal
+from search_insights.support.sql import literal
 
 # The random bits of a draw.
 _RANDOM_BITS = NO_TOPIC - (1 << (NUMBER_BITS + CLASS_BITS))

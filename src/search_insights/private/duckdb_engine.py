@@ -25,7 +25,7 @@ from search_insights.private.log import LogSource, SearchLog, open_log, unreadab
 from search_insights.private.region_names import RegionNames
 from search_insights.private.unused_rows import find_unused_rows
 from search_insights.spec.spec import Spec
-from search_insights.support.database import connect
+from search_insights.support.sql import connect
 from search_insights.support.working_folder import working_folder
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ DEFAULT_MEMORY = "2GB"
 
 # The memory that bounding needs per event, for users that are numbers and for users that are text (measured with 2.4
 # events per user and day; with more it is less). Reading the log again costs about an eighth of spilling it.
-_BYTES_AN_EVENT = (50, 120)
+_BYTES_PER_EVENT = (50, 120)
 _TEXT_TYPES = ("VARCHAR", "BLOB")
 _MAX_PARTS = 6
 
@@ -136,7 +136,7 @@ class DuckDbEngine:
         if not self.log.is_parquet:  # CSV is slow to read again
             return 1
         events = self._number(f"SELECT count(*) FROM log WHERE {of_day}")
-        needed = _BYTES_AN_EVENT[self.log.user_type in _TEXT_TYPES] * events
+        needed = _BYTES_PER_EVENT[self.log.user_type in _TEXT_TYPES] * events
         available = self._number("SELECT parse_formatted_bytes(current_setting('memory_limit'))")
         return max(1, min(math.ceil(needed / available), _MAX_PARTS))
 
@@ -194,7 +194,7 @@ class DuckDbEngine:
         try:
             yield
         except duckdb.OutOfMemoryException:
-            raise InputError("a day's work does not fit into memory and the temporary folder; raise `memory`") from None
+            raise InputError("a day's data does not fit into memory and the temporary folder; raise `memory`") from None
         except duckdb.Error:
             raise unreadable(self.connection, self.log.source) from None
         except RuntimeError:  # how DuckDB reports that the operator interrupted it

@@ -66,7 +66,7 @@ class UnusedRows:
             "without a user": self.no_user,
             "without a region": self.no_region,
             "with an unknown region": self.unknown_region,
-            "with no time, or one outside the weeks asked for": self.outside,
+            "with no time, or a time outside the requested weeks": self.outside,
         }
         return ", ".join(f"{n:,} {reason}" for reason, n in parts.items() if n) or "none"
 

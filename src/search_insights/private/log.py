@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from search_insights.errors import LogError
 from search_insights.private.log_files import file_appeared, file_changed, find_files, format_of, state_of
 from search_insights.private.times import TimeReading, require_zone, unknown_zone
-from search_insights.support.quoting import identifier, literal
+from search_insights.support.sql import identifier, literal
 
 if TYPE_CHECKING:
     import duckdb
@@ -200,7 +200,7 @@ def _refuse_duplicate_columns(
     for role in ROLES:
         column = source.column(role)
         if f"{column}_1" in types and _header(connection, file, source).count(column) > 1:
-            raise LogError(f"{file}: column {column!r} is there twice; keep one of them")
+            raise LogError(f"{file}: column {column!r} occurs twice; keep one of them")
 
 
 def _header(connection: "duckdb.DuckDBPyConnection", file: str, source: LogSource) -> list[object]:
@@ -223,7 +223,7 @@ def _require_whole_lines(connection: "duckdb.DuckDBPyConnection", files: Sequenc
     found = _query(connection, f"{sql} LIMIT 1", source)
     if found:
         raise LogError(
-            f"{found[0][0]}: a value with a line break in it, which may be a quote too many that hides rows; "
+            f"{found[0][0]}: a value contains a line break; a stray quote may hide rows; "
             "write '\"' in a value as '\"\"', and no line breaks, or write Parquet"
         )
 
@@ -317,7 +317,7 @@ def unreadable(connection: "duckdb.DuckDBPyConnection", source: LogSource) -> Lo
         try:
             connection.execute(f"SELECT max(hash(COLUMNS(*))) FROM {_reader([file])}").fetchall()
         except duckdb.Error:
-            return LogError(f"{file}: cannot be read as {format_of(file)}; is the file whole?")
+            return LogError(f"{file}: cannot be read as {format_of(file)}; is the file complete?")
     return LogError(f"{described(source)}: the files cannot be read together; do all have the same columns and types?")
 
 

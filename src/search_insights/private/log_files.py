@@ -22,9 +22,9 @@ def find_files(patterns: Sequence[str]) -> tuple[str, ...]:
     formats = {format_of(file) for file in found}
     for file in sorted(found):
         if not Path(file).is_file():  # a pipe can be read only once, and the log is read day by day
-            raise LogError(f"{file}: not a file that can be read again and again; write the log to one")
+            raise LogError(f"{file}: not a regular file, and the log is read more than once; write it to a file")
     if len(formats) > 1:
-        raise LogError(f"{', '.join(patterns)}: Parquet and CSV files together; give files of one format")
+        raise LogError(f"{', '.join(patterns)}: mixes Parquet and CSV files; give files of one format")
     return tuple(sorted(found))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from search_insights.errors import LogError
 from search_insights.private.engine import UnusedRows
-from search_insights.support.quoting import literal
+from search_insights.support.sql import literal
 
 # Runs a query over the views `log`, `log_files` (the log with the file of each row) and `names`.
 Ask = Callable[[str], Sequence[Sequence[Any]]]

@@ -17,8 +17,7 @@ from search_insights.errors import InputError
 from search_insights.simulation.day import Columns, World, day_columns
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week
-from search_insights.support.database import connect
-from search_insights.support.quoting import literal
+from search_insights.support.sql import connect, literal
 
 if TYPE_CHECKING:
     import duckdb

@@ -15,8 +15,7 @@ from search_insights.errors import InputError
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region
 from search_insights.support.arrays import Floats
-from search_insights.support.database import connect
-from search_insights.support.quoting import literal
+from search_insights.support.sql import connect, literal
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any
 
 from search_insights.errors import GeographyError
-from search_insights.support.database import connect
+from search_insights.support.sql import connect
 
 PACKAGED_GEOGRAPHY = "us"
 
@@ -131,7 +131,7 @@ def _read_packaged() -> list[Region]:
 def _read(path: Path) -> list[Region]:
     regions = [_region(row, f"{path}, row {number}") for number, row in enumerate(_rows(path), start=1)]
     if not regions:
-        raise GeographyError(f"{path}: holds no region")
+        raise GeographyError(f"{path}: has no regions")
     return regions
 
 
@@ -279,7 +279,7 @@ def _levels(by_place_id: dict[str, Region], source: str) -> tuple[str, ...]:
     chain: list[str] = []
     below = {parent: level for level, parent in above.items()}
     if len(below) < len(above):
-        raise GeographyError(f"{source}: the levels {', '.join(above)} do not nest one in the other")
+        raise GeographyError(f"{source}: the levels {', '.join(above)} do not nest")
     here = below.get(None)
     while here is not None:
         chain.append(here)

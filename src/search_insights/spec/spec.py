@@ -301,7 +301,7 @@ class Spec:
             _require(
                 size_class.min_population == expected,
                 f"{key}.min_population",
-                f"{expected} (classes in order of size, one begins where the other ends)",
+                f"{expected} (classes in order of size, without gap or overlap)",
                 f"{size_class.min_population}, which leaves {word}",
             )
             top, last = size_class.max_population, i == len(self.size_classes) - 1

@@ -56,20 +56,20 @@ def week_of(spec: Spec, first_day: date) -> Week:
         near = first_day - timedelta(days=back)
         raise InputError(
             f"{first_day} is a {weekday.capitalize()}; weeks begin on {spec.first_day_of_week.capitalize()}: "
-            f"use {near} for the week that holds it"
+            f"use {near} for the week that contains it"
         )
     week = Week(first_day, spec.time_zone)
     try:
         _ = week.begin, week.end
     except OverflowError:
-        raise InputError(f"{first_day}: lies beyond the calendar") from None
+        raise InputError(f"{first_day}: is outside the calendar") from None
     return week
 
 
 def weeks_between(spec: Spec, first: date, last: date) -> Iterator[Week]:
     """Yield the weeks from the one that begins on `first` to the one that begins on `last`."""
     if last < first:
-        raise InputError(f"the last week, {last}, lies before the first, {first}")
+        raise InputError(f"the last week, {last}, is before the first, {first}")
     week_of(spec, last)
     day = week_of(spec, first).first_day
     while day <= last:

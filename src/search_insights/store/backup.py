@@ -16,9 +16,8 @@ from search_insights.store.journal import read_journal, remember, remember_check
 from search_insights.store.ledger import LedgerEntry
 from search_insights.store.store import open_store
 from search_insights.store.verification import DerivedCheck, damage
-from search_insights.support.database import connect
 from search_insights.support.files import private_files, put_in_place
-from search_insights.support.quoting import literal
+from search_insights.support.sql import connect, literal
 from search_insights.support.working_folder import working_folder
 
 # The same for every backup, so that the next one in a folder removes what a killed one left there.
@@ -39,7 +38,7 @@ def back_up(store: Path, out: Path, check_derived: DerivedCheck) -> tuple[date, 
     The store cannot be written while it is copied. The file appears when it is complete, for its owner only.
     """
     if out.exists():
-        raise StoreError(f"{out}: is there already; give each backup a name of its own")
+        raise StoreError(f"{out}: exists already; give each backup its own name")
     if not out.parent.is_dir():
         raise StoreError(f"{out}: no folder {out.parent}; make it first")
     entries = _verified(store, check_derived)

@@ -10,13 +10,15 @@ RESTORE_HINT = "restore a backup with 'search-insights store restore'"
 
 _EXPLANATIONS = {
     "Could not set lock": "another process is using this store; wait until it has finished",
-    "No space left on device": "the disk is full; the weeks in the store are whole, so make room and run again",
-    "File too large": "the file may not grow any more; the weeks in the store are whole, so make room and run again",
-    "Read-only file system": "the store cannot be written there; put it where it can be",
+    "No space left on device": "the disk is full; the weeks in the store are intact: make room and run again",
+    "File too large": "the file has reached its size limit; the weeks in the store are intact: make room and run again",
+    "Read-only file system": "the file system is read-only; move the store to a writable one",
     "Permission denied": "the store may not be opened by this user",
     "read-only mode": "the store may not be written by this user",
     "Corrupt": f"the file is damaged; {RESTORE_HINT}",
-    "version number": "written by another version of DuckDB; use the version of this program that wrote it, or a newer",
+    "version number": (
+        "written by another version of DuckDB; use the version of this program that wrote it, or a newer one"
+    ),
 }
 
 

@@ -38,7 +38,7 @@ def read_journal(store: Path) -> dict[date, str]:
     for number, line in enumerate(lines, start=1):
         week, checksum = _parse(line, f"{path}, line {number}")
         if weeks.setdefault(week, checksum) != checksum:
-            raise StoreError(f"{path}, line {number}: week {week} stands here twice with different noise")
+            raise StoreError(f"{path}, line {number}: week {week} is listed twice with different noise")
     return weeks
 
 
@@ -64,7 +64,7 @@ def remember_checksums(store: Path, weeks: Mapping[date, str]) -> None:
         if known.get(week, checksum) != checksum:
             raise StoreError(
                 f"{store}: week {week} has other noise than {journal_path(store)} says was committed; "
-                "this is not the store that the journal belongs to: put the two together that do"
+                "the journal belongs to another store; use the matching pair"
             )
     new = "".join(f"{week} {weeks[week]}\n" for week in sorted(weeks.keys() - known.keys()))
     if new:
@@ -83,7 +83,7 @@ def _append(path: Path, text: str) -> None:
         flush(path.parent)
     except OSError as error:
         raise StoreError(
-            f"{path}: cannot be written ({error.strerror}); the store is whole, and running again goes on from it"
+            f"{path}: cannot be written ({error.strerror}); the store is intact: run again to continue"
         ) from None
 
 

@@ -29,8 +29,8 @@ from search_insights.store.file_errors import RESTORE_HINT, explained
 from search_insights.store.journal import refuse_second_noise, remember
 from search_insights.store.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord, checksum
 from search_insights.support.arrays import Counts
-from search_insights.support.database import connect
 from search_insights.support.files import private_files, put_if_absent
+from search_insights.support.sql import connect
 from search_insights.support.working_folder import remove_abandoned, working_folder
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Store:
         given = {"cell": np.arange(noisy.size, dtype=np.int32), "noisy": noisy}
         with explained(self.path), _transaction(self.connection):
             if self._overlaps(week):
-                raise StoreError(f"{self.path}: week {week} or days of it are there already; a week is noised once")
+                raise StoreError(f"{self.path}: already has week {week} or some of its days; a week is noised once")
             refuse_second_noise(self.path, [week])
             self.connection.register("given", given)
             insert = "INSERT INTO counts SELECT CAST(? AS DATE), cell, noisy FROM given WHERE cell BETWEEN ? AND ?"
@@ -218,7 +218,7 @@ def _create_file(path: Path, coverage: Coverage) -> None:
     write_ahead_log = path.with_name(f"{path.name}.wal")
     if write_ahead_log.exists():
         raise StoreError(
-            f"{write_ahead_log}: the log of changes of a store that is gone; {RESTORE_HINT}, or move it away"
+            f"{write_ahead_log}: the write-ahead log of a store that no longer exists; {RESTORE_HINT}, or move it away"
         )
     with private_files(), explained(path), working_folder(path.parent, _draft_prefix(path)) as folder:
         with connect(str(folder / path.name)) as connection:
@@ -327,7 +327,7 @@ def _mismatch(store: Store, wanted: Coverage) -> StoreError:
     old, new = (set(coverage.geography.regions) for coverage in (stored, wanted))
     return StoreError(
         f"{store.path}: the store was made with another geography ({stored.geography.source}): {len(new - old):,} "
-        f"regions are new or changed, {len(old - new):,} are gone or changed; use the same one, or a new store"
+        f"regions are new or changed, {len(old - new):,} are missing or changed; use the same one, or a new store"
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from search_insights.errors import InputError
-from search_insights.support.database import connect
+from search_insights.support.sql import connect
 
 if TYPE_CHECKING:
     import duckdb

@@ -76,7 +76,7 @@ def test_files_that_spark_would_skip_are_refused(session: "SparkSession", covera
     """Below folders named key=value Spark skips some files: the log is refused, and the error names a file."""
     write_log(tmp_path / "category=A1" / "a.parquet")
     write_log(tmp_path / "category=A1" / "late" / "b.parquet")
-    with pytest.raises(LogError, match=r"category=A1/late/b\.parquet: lies in a folder that Spark does not read"):
+    with pytest.raises(LogError, match=r"category=A1/late/b\.parquet: is in a folder that Spark does not read"):
         on_spark(session, coverage, f"{tmp_path}/category=*")
     write_log(tmp_path / "late" / "c.parquet")
     with pytest.raises(LogError, match="folders named key=value beside others"):
@@ -168,7 +168,7 @@ def spoil(file: Path) -> None:
 @pytest.mark.parametrize(
     ("harm", "words"),
     [
-        (spoil, "b c.parquet: cannot be read as parquet; is the file whole?"),
+        (spoil, "b c.parquet: cannot be read as parquet; is the file complete?"),
         (Path.unlink, "b c.parquet: disappeared while the log was read; nothing was spent"),
     ],
 )

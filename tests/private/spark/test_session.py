@@ -209,7 +209,7 @@ def test_the_command_joins_a_spark_connect_server(spark: "SparkSession", publish
         (("--engine", "spark", "--memory", "2GB"), "--memory is for DuckDB"),
         (("--engine", "spark", "--master", "local", "--remote", "sc://h"), "not both"),
         (("--engine", "spark", "--remote", "spark://h"), "--remote spark://h: expected the address of a Spark Connect"),
-        (("--engine", "spark", "--remote", "sc://localhost:1"), "--remote sc://localhost:1: nobody listens there"),
+        (("--engine", "spark", "--remote", "sc://localhost:1"), "--remote sc://localhost:1: nothing listens there"),
         (("--engine", "spark", "--conf", "memory"), "--conf memory: expected KEY=VALUE"),
         (("--engine", "flink"), "--engine"),
     ],
@@ -226,7 +226,7 @@ def test_options_that_do_not_fit_together_are_refused(
 
 def test_a_second_spark_in_one_process_is_refused(spark: "SparkSession") -> None:
     """PySpark supports one Spark in a process, so starting another is refused."""
-    with pytest.raises(InputError, match="Spark runs in this process already"), open_session(Cluster("local")):
+    with pytest.raises(InputError, match="Spark is already running in this process"), open_session(Cluster("local")):
         pass
 
 
@@ -242,7 +242,7 @@ def test_a_spark_can_be_started_after_one_was_joined(spark: "SparkSession") -> N
     port = spark.conf.get("spark.connect.grpc.binding.port")
     with open_session(Cluster(remote=f"sc://localhost:{port}")) as remote:
         assert remote.range(3).count() == 3
-    with pytest.raises(InputError, match="Spark runs in this process already"), open_session(Cluster("local")):
+    with pytest.raises(InputError, match="Spark is already running in this process"), open_session(Cluster("local")):
         pass
     assert "SPARK_CONNECT_MODE_ENABLED" not in os.environ
 

@@ -58,7 +58,7 @@ def spark_engine(
     If the log has queries instead of categories, the model classifies them on the cluster.
     """
     log = open_spark_log(session, source, spec.time_zone)
-    with explained(source, "Spark does not take the names of regions"):
+    with explained(source, "Spark does not accept the region names"):
         register_names(session, names)
     return SparkEngine(session, log, spec, load_classifier_for(spec, model) if log.queries else None)
 

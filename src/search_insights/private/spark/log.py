@@ -26,7 +26,7 @@ from search_insights.private.log import (
 from search_insights.private.log_files import file_appeared, file_changed, file_disappeared, require_parquet
 from search_insights.private.spark.errors import condition_of, spark_errors
 from search_insights.private.times import TimeReading, require_zone, unknown_zone
-from search_insights.support.quoting import identifier
+from search_insights.support.sql import identifier
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,7 +39,7 @@ _EXPLANATIONS = {
     "PATH_NOT_FOUND": "no such file; give Parquet files, folders of them, or globs, as Spark reads them",
     "UNABLE_TO_INFER_SCHEMA": "a folder without log files; give Parquet files, folders of them, or globs",
     "TABLE_OR_VIEW_NOT_FOUND": "no such table in Spark's catalog",
-    "CONFLICTING_DIRECTORY_STRUCTURES": "folders named key=value beside others; put all files into such, or none",
+    "CONFLICTING_DIRECTORY_STRUCTURES": "some folders are named key=value and others are not; use one way for all",
     "PARQUET_TYPE_ILLEGAL": (
         "a column of a type that Spark does not read; write timestamps in microseconds, and UUIDs as text, or use "
         "the duckdb engine"
@@ -141,7 +141,7 @@ def _explain(what: str, error: Exception, otherwise: str, files: Collection[str]
     if "No module named 'search_insights'" in str(error):
         return LogError(
             f"{what}: its queries are classified by Spark's workers, and search-insights is not installed there; "
-            "install the same version, or write a column category before"
+            "install the same version, or add a category column first"
         )
     condition = condition_of(error)
     return LogError(f"{what}: {_EXPLANATIONS.get(condition, f'{otherwise} ({condition})')}")
@@ -183,7 +183,7 @@ def _read(session: "SparkSession", source: LogSource, states: States) -> tuple["
     files = tuple(sorted({_without_file_scheme(unquote(file)) for file in frame.inputFiles()}))
     if skipped := states.keys() - set(files):
         raise LogError(
-            f"{min(skipped)}: lies in a folder that Spark does not read, because others are named key=value; give "
+            f"{min(skipped)}: is in a folder that Spark does not read, because others are named key=value; give "
             "that folder, too, or leave it out"
         )
     return frame, files
@@ -211,7 +211,7 @@ def _types_by_file(
 
 
 def _broken(file: str) -> LogError:
-    return LogError(f"{file}: cannot be read as parquet; is the file whole?")
+    return LogError(f"{file}: cannot be read as parquet; is the file complete?")
 
 
 def _without_file_scheme(file: str) -> str:

@@ -84,7 +84,7 @@ def _configured(session: "SparkSession") -> "SparkSession":
     try:
         version = session.version
     except spark_errors() as error:
-        raise InputError(f"Spark does not tell its version ({condition_of(error)})") from None
+        raise InputError(f"Spark does not report its version ({condition_of(error)})") from None
     if int(version.split(".")[0]) < _OLDEST_SPARK:
         raise InputError(f"Spark {_OLDEST_SPARK} or newer is needed, this is {version}; use a newer one")
     for key, value in SESSION_SETTINGS.items():
@@ -144,7 +144,7 @@ def _started(cluster: Cluster, folder: str) -> Iterator["SparkSession"]:
 
     if SparkContext._active_spark_context is not None:
         raise InputError(
-            "Spark runs in this process already: open its log with spark_engine(private_session(...), ...)"
+            "Spark is already running in this process: open its log with spark_engine(private_session(...), ...)"
         )
     conf = SparkConf().setMaster(cluster.master).setAll(list(settings_to_start(cluster, folder).items()))
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -252,7 +252,7 @@ def _require_listener(remote: str) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port or 15002)), timeout=10).close()
     except (OSError, OverflowError):
-        raise InputError(f"`remote` {shown}: nobody listens there; is the Spark Connect server running?") from None
+        raise InputError(f"`remote` {shown}: nothing listens there; is the Spark Connect server running?") from None
 
 
 def shown_address(remote: str) -> str:

@@ -1,4 +1,4 @@
-"""Connecting to DuckDB as this program uses it: quietly, and without downloading extensions."""
+"""DuckDB as this program uses it: quiet, fetching nothing from elsewhere, with names and values quoted."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,3 +14,13 @@ def connect(path: str = ":memory:", *, read_only: bool = False, **config: Any) -
     connection = duckdb.connect(path, read_only=read_only, config=settings)
     connection.execute("SET enable_progress_bar = false")  # it would be printed between the results
     return connection
+
+
+def literal(text: str) -> str:
+    """Quote text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """Quote a name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
