@@ -172,3 +172,14 @@ def test_an_interrupted_run_leaves_no_spilled_data_and_spends_nothing(
     assert (code, out, err) == (130, "", "search-insights: interrupted\n")
     assert list(temporary.iterdir()) == []
     assert publisher.ledger() == []
+
+
+def test_a_run_with_nothing_to_do_removes_what_a_killed_one_left(publisher: Publisher, temporary: Path) -> None:
+    """Spilled parts of a log do not wait for the next week: a week that is in the store already removes them too."""
+    assert publisher.anonymize(publisher.log())[0] == 0
+    for kind in ("", "spark-"):
+        left = temporary / f"search-insights-{kind}abcdefgh"
+        left.mkdir()
+        (left / "spilled").write_text("a query")
+    assert publisher.anonymize(publisher.log())[0] == 0
+    assert list(temporary.iterdir()) == []

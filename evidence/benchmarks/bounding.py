@@ -36,8 +36,8 @@ Numbers = npt.NDArray[np.float64]
 SEARCHES = """
     CREATE OR REPLACE TEMP TABLE searches AS
     WITH placed AS (
-        SELECT user_id, category, (lot >> 20) & 15 AS class, hash(lot) AS draw, county
-        FROM events JOIN counties ON number = lot & 1048575 WHERE ((lot >> 20) & 15) > 0
+        SELECT user_id, category, (events.draw >> 20) & 15 AS class, hash(events.draw) AS draw, county
+        FROM events JOIN counties ON number = events.draw & 1048575 WHERE ((events.draw >> 20) & 15) > 0
     )
     FROM placed UNION ALL BY NAME SELECT * REPLACE (0 AS category) FROM placed WHERE category > 0"""
 
@@ -50,7 +50,7 @@ RULES = {
     EVERYWHERE: "SELECT DISTINCT user_id, category, county FROM searches",
     WITHOUT_X4: "SELECT user_id, category, arg_min(county, draw) AS county FROM searches GROUP BY ALL",
     THIS_PROGRAM: """
-        SELECT user_id, category, county FROM contributions JOIN counties ON number = classed_lot & 1048575""",
+        SELECT user_id, category, county FROM contributions JOIN counties ON number = classed_draw & 1048575""",
     # X1 first: one event for each category, whatever its class; then X4 drops those of other classes than one of them.
     "the paper's order of drops": """
         WITH kept AS (

@@ -26,6 +26,7 @@ from search_insights.store.journal import refuse_second_noise
 from search_insights.store.ledger import LedgerEntry, checksum
 from search_insights.store.store import Store, create_or_open_store
 from search_insights.support.arrays import Counts
+from search_insights.support.working_folder import remove_abandoned_temporary_folders
 
 # What a caller needs to say which log to read, and where to count it. Callers import it here: this module is the only
 # one of the release's path that imports private code.
@@ -72,6 +73,7 @@ def anonymize(
     model than in earlier weeks, the caller has to say so with `model_changed`.
     """
     weeks = sorted({week_of(coverage.spec, week.first_day) for week in weeks})
+    remove_abandoned_temporary_folders()  # also where every week is in the store already, and no engine is opened
     require_promise(coverage.spec)
     _require_ended(weeks, datetime.now(UTC))
     names = region_names(coverage, source.code_level)

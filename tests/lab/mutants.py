@@ -31,7 +31,7 @@ VARIABLE = "SEARCH_INSIGHTS_MUTANT"
 
 @dataclass(frozen=True)
 class Mutant:
-    """A way to break the program, in words and in deed, and what catches it."""
+    """A way to break the program, and what catches it."""
 
     words: str
     put_in: Callable[[Patch], None]

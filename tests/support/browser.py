@@ -1,6 +1,5 @@
 """A real Chromium for the tests of the page: it may only reach the site, and any error on the page fails the test."""
 
-import os
 import re
 import shutil
 import threading
@@ -11,10 +10,10 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, sync_playwright
 
 from search_insights.dashboards.server import make_server
+from tests.support.skips import skip_or_fail
 
 # Without the flags about background activity, Chromium contacts hosts of its own.
 FLAGS = [
@@ -28,7 +27,7 @@ def chromium() -> str:
     """Return the path of Chromium; without it the test is skipped, or fails in CI, where everything must be there."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("needs Chromium: apt-get install chromium")
+        skip_or_fail("no Chromium", "apt-get install chromium")
     return str(found)
 
 

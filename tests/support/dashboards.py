@@ -9,7 +9,6 @@ from typing import Any
 
 import duckdb
 import numpy as np
-import pytest
 
 from search_insights.dataset.publication import publish
 from search_insights.spec.coverage import Coverage
@@ -54,11 +53,6 @@ def other_dataset(folder: Path) -> Path:
     weeks = [never | {"qz/p/01": (60_000, 3_000 + 500 * i, 2_000, 900)} | (gap if i == 2 else {}) for i in range(5)]
     publish(add_weeks(folder / "qazaria.db", coverage, *weeks, usual=usual), folder / "qazaria")
     return folder / "qazaria"
-
-
-def quick_accounting(patch: pytest.MonkeyPatch) -> None:
-    """Skip the epsilon of several days: it is slow, and these tests do not need it."""
-    patch.setattr("search_insights.dataset.statement.epsilon_of_days", lambda spec, days: float(days))
 
 
 def with_a_zero(dataset: Path, copy: Path) -> Path:

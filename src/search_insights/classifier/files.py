@@ -3,7 +3,6 @@
 No message quotes a query: rows are identified by number.
 """
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +17,7 @@ from search_insights.errors import InputError
 from search_insights.spec.spec import Spec
 from search_insights.support.files import private_files
 from search_insights.support.sql import connect, literal
-from search_insights.support.working_folder import working_folder
+from search_insights.support.working_folder import temporary_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -87,7 +86,7 @@ def _open_table(path: Path, wanted: Sequence[str]) -> Iterator["duckdb.DuckDBPyC
     import duckdb
 
     with (
-        working_folder(Path(tempfile.gettempdir()), "search-insights-") as folder,
+        temporary_folder() as folder,
         connect(temp_directory=str(folder)) as connection,
     ):
         reader = _reader(path, folder)

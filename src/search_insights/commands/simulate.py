@@ -1,7 +1,6 @@
 """Write a search log of a simulated population, one Parquet file a day. The same options give the same log."""
 
 import argparse
-import tempfile
 from pathlib import Path
 
 from search_insights.commands.console import Steps, note, out
@@ -41,13 +40,13 @@ def run(args: argparse.Namespace) -> int:
     from search_insights.evaluation.exact_counts import add_exact_counts
     from search_insights.simulation.simulation import PEAK_SHARE, simulate
     from search_insights.spec.weeks import week_of
-    from search_insights.support.working_folder import working_folder
+    from search_insights.support.working_folder import temporary_folder
 
     coverage = coverage_of(args)
     first_week = parse_day(args.first_week, "--from")
     with about_option("--from"):
         week_of(coverage.spec, first_week)
-    with working_folder(Path(tempfile.gettempdir()), "search-insights-named-") as folder:
+    with temporary_folder("categories-") as folder:
         # The truth of queries is counted by the categories they were made from: no classifier has a part in it.
         named = folder if args.queries and args.truth else None
         log = simulate(

@@ -6,7 +6,6 @@ not encrypted there: DuckDB would need an extension for that, which does not com
 
 import math
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from search_insights.private.region_names import RegionNames
 from search_insights.private.unused_rows import find_unused_rows
 from search_insights.spec.spec import Spec
 from search_insights.support.sql import connect
-from search_insights.support.working_folder import working_folder
+from search_insights.support.working_folder import temporary_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -53,7 +52,7 @@ def open_duckdb_engine(
     If the log has queries instead of categories, the model classifies them.
     """
     with (
-        working_folder(Path(tempfile.gettempdir()), "search-insights-") as spill,
+        temporary_folder() as spill,
         _connect(str(spill), memory) as connection,
     ):
         log = open_log(connection, source, spec.time_zone)

@@ -12,6 +12,23 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Literal, get_args
+
+_TEMPORARY = "search-insights-"
+Kind = Literal["", "spark-", "categories-"]
+
+
+@contextmanager
+def temporary_folder(kind: Kind = "") -> Iterator[Path]:
+    """Create a working folder in the system's temporary folder, for data that may be private."""
+    with working_folder(Path(tempfile.gettempdir()), _TEMPORARY + kind) as folder:
+        yield folder
+
+
+def remove_abandoned_temporary_folders() -> None:
+    """Remove what killed runs left in the system's temporary folder: it may hold parts of a search log."""
+    for kind in get_args(Kind):
+        remove_abandoned(Path(tempfile.gettempdir()), _TEMPORARY + kind)
 
 
 @contextmanager

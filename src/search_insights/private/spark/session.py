@@ -12,7 +12,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from search_insights.errors import InputError
 from search_insights.private.spark.errors import condition_of, spark_errors
-from search_insights.support.working_folder import working_folder
+from search_insights.support.working_folder import temporary_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,7 +68,7 @@ def open_session(cluster: Cluster) -> Iterator["SparkSession"]:
         return
     require_java()
     with (
-        working_folder(Path(tempfile.gettempdir()), "search-insights-spark-") as folder,
+        temporary_folder("spark-") as folder,
         _started(cluster, str(folder)) as session,
     ):
         yield _configured(session)
