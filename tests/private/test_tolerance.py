@@ -72,7 +72,7 @@ def test_more_unusable_rows_than_the_limit_are_refused(publisher: Publisher, kin
 
 
 @pytest.mark.parametrize("kind", BAD_ROWS)
-def test_unusable_rows_within_the_limit_are_left_out_and_told_to_the_operator_only(
+def test_unusable_rows_within_the_limit_are_told_to_the_operator_only(
     publisher: Publisher, kind: str
 ) -> None:
     """5 % are accepted; the number of unused rows is printed on standard error only, and the rows are not counted."""
