@@ -182,7 +182,7 @@ def test_the_command_shows_sigmas_and_expected_points(tmp_path: Path, run: Run) 
         (("state,,1,1,-1,1,1",), HEADER, "line 2, column A1: expected a number from 0 up; got '-1'"),
         (("state,,1,1,nan,1,1",), HEADER, "line 2, column A1: expected a number from 0 up; got 'nan'"),
         (("state,,many,1,1,1,1",), HEADER, "line 2, column regions: expected a number"),
-        ((), HEADER, "holds no row"),
+        ((), HEADER, "has no rows"),
         (ROWS[:-1], HEADER, "no row for postal_code large"),
     ],
 )

@@ -147,7 +147,7 @@ def test_a_publisher_can_train_a_model_for_another_release(run: Run, tmp_path: P
         "classify", "evaluate", "--labels", labels, "--model", model, "--spec", tmp_path / "spec.toml", "--json"
     )
     assert json.loads(found[1])["macro_f1"]["value"] > 0.95
-    refused(run("classify", "evaluate", "--labels", labels, "--spec", tmp_path / "spec.toml"), "--model FILE")
+    refused(run("classify", "evaluate", "--labels", labels, "--spec", tmp_path / "spec.toml"), "give a --model that")
     refused(run("classify", "train", "--labels", labels, "--out", model), "row 97", "unknown category")
 
 

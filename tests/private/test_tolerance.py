@@ -53,10 +53,10 @@ BAD_ROWS = {
         {"region": f"CASE WHEN i >= {{bad}} THEN '94103' ELSE '{SECRET}' END"},
         "with an unknown region",
     ),
-    "no time": ({"timestamp": f"CASE WHEN i >= {{bad}} THEN {NOON} END"}, "with no time, or one outside"),
+    "no time": ({"timestamp": f"CASE WHEN i >= {{bad}} THEN {NOON} END"}, "with no time, or a time outside"),
     "another time": (
         {"timestamp": f"{NOON} - to_days(CASE WHEN i >= {{bad}} THEN 0 ELSE 70 END)"},
-        "with no time, or one outside",
+        "with no time, or a time outside",
     ),
 }
 

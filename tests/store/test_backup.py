@@ -76,7 +76,7 @@ def test_a_store_in_use_is_not_touched(store: Path, run: Run, job: str) -> None:
 
 def test_a_backup_overwrites_nothing(store: Path) -> None:
     """A path that exists already, or lies in a missing folder, is refused."""
-    with pytest.raises(StoreError, match="give each backup a name of its own"):
+    with pytest.raises(StoreError, match="give each backup its own name"):
         back_up(store, store, scale_problems)
     with pytest.raises(StoreError, match="no folder"):
         back_up(store, store.parent / "nowhere" / "backup.db", scale_problems)
@@ -131,7 +131,7 @@ def test_a_newer_store_is_replaced_only_with_the_option(store: Path, short_cover
     assert weeks_of(store) == [FIRST, SECOND, THIRD]
     code, _, err = run("store", "restore", store.parent / "backup.db", "--store", store, "--replace")
     assert code == 0
-    assert "neither in the store nor to be noised again: 2021-01-18" in err
+    assert "not in the store and will not be noised again: 2021-01-18" in err
     assert weeks_of(store) == [FIRST, SECOND]
     with pytest.raises(StoreError, match="does not hold week 2021-01-18"):
         add_weeks(store, short_coverage, {}, start=2)

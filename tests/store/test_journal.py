@@ -133,7 +133,7 @@ def test_a_damaged_journal_is_refused(tmp_path: Path, line: str) -> None:
 def test_a_week_with_two_checksums_in_the_journal_is_refused(tmp_path: Path) -> None:
     """The error names the line."""
     journal_path(tmp_path / "store.db").write_text(f"2021-01-04 {'0' * 64}\n2021-01-04 {'1' * 64}\n")
-    with pytest.raises(StoreError, match="line 2: week 2021-01-04 stands here twice"):
+    with pytest.raises(StoreError, match="line 2: week 2021-01-04 is listed twice"):
         read_journal(tmp_path / "store.db")
 
 

@@ -79,7 +79,7 @@ def test_files_that_spark_would_skip_are_refused(session: "SparkSession", covera
     with pytest.raises(LogError, match=r"category=A1/late/b\.parquet: is in a folder that Spark does not read"):
         on_spark(session, coverage, f"{tmp_path}/category=*")
     write_log(tmp_path / "late" / "c.parquet")
-    with pytest.raises(LogError, match="folders named key=value beside others"):
+    with pytest.raises(LogError, match="some folders are named key=value and others are not"):
         on_spark(session, coverage, tmp_path)
 
 
