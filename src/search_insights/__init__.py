@@ -1,6 +1,6 @@
 """Publish what people search for, region by region and week by week, without revealing any one of them.
 
-The jobs of the command line, as functions:
+The main jobs of the command line, as functions:
 
     from datetime import date
     from pathlib import Path

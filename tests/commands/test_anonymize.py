@@ -5,7 +5,6 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from search_insights.commands.console import Steps
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
@@ -44,7 +43,7 @@ def test_weeks_are_given_in_one_of_two_ways(publisher: Publisher, options: tuple
     [
         (("--week", "2021-03-10"), "--week 2021-03-10 is a Wednesday; weeks begin on Monday: use 2021-03-08"),
         (("--week", "last"), "--week last: expected a date such as 2021-03-08"),
-        (("--from", "2021-03-15", "--to", MONDAY), "--to 2021-03-08 lies before --from 2021-03-15"),
+        (("--from", "2021-03-15", "--to", MONDAY), "--to 2021-03-08 is before --from 2021-03-15"),
         (("--from", MONDAY, "--to", "2021-03-16"), "--to 2021-03-16 is a Tuesday"),
         (("--week", MONDAY, "--allow-missing-day", "friday"), "--allow-missing-day friday: expected a date"),
         (("--week", MONDAY, "--max-left-out", "5"), "--max-left-out 5.0: expected a share between 0 and 1"),
@@ -77,7 +76,7 @@ def test_several_weeks_are_committed_in_one_run(publisher: Publisher, options: t
 
 def test_progress_goes_to_standard_error_day_by_day(publisher: Publisher, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long run reports each day on standard error; standard output has only the result."""
-    monkeypatch.setattr("search_insights.commands.anonymize.Steps", lambda: Steps(patience=0))
+    monkeypatch.setattr("search_insights.commands.console.PATIENCE", 0)
     code, out, err = publisher.anonymize(publisher.log())
     assert code == 0
     assert out == f"week {WEEK}: committed to {publisher.store}\n"

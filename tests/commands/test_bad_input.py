@@ -186,7 +186,7 @@ CORPUS: dict[str, tuple[Make, str]] = {
     "gzip": (text(gzip.compress(CSV.encode()), "log.csv.gz"), ""),
     "a bomb of one line": (text(gzip.compress(HEADER.encode() + b"0" * 50_000_000), "log.csv.gz"), "cannot be read as"),
     "a folder called Parquet": (folder_of("log.parquet"), "a folder without log files"),
-    "a link to itself": (folder_of("log.parquet", "log.parquet"), "not a regular file, and the log is read more than once"),
+    "a link to itself": (folder_of("log.parquet", "log.parquet"), "not a regular file, and the log is read more"),
     "a link to nothing": (folder_of("log.parquet", "gone.parquet"), "not a regular file"),
     "a folder that holds itself": (loop_with_a_log, ""),
     "a pipe": (pipe, "not a regular file, and the log is read more than once"),

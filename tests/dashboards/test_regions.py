@@ -20,7 +20,7 @@ def test_without_a_geography_the_regions_come_from_the_rows(other_site: Path) ->
     data = data_folder(other_site, QAZARIA)
     index, columns = read_json(data / "index.json.gz"), read_json(data / "regions.json.gz")
     assert [level["label"] for level in index["levels"]] == ["nation", "province", "canton", "commune", "parish"]
-    assert (index["hasMap"], index["tells"]) == (False, False)
+    assert (index["hasMap"], index["knowsUnreported"]) == (False, False)
     parents = {i: columns["id"][p] if p >= 0 else None for i, p in zip(columns["id"], columns["parent"], strict=True)}
     geography = load_geography(other_geography(other_site.parent))
     true = {place: region.parent for place, region in geography.by_place_id.items() if place in parents}

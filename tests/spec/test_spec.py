@@ -64,7 +64,6 @@ PAPER_NUMBERS: dict[str, Any] = {
     "level_names": ("state", "county", "postal_code"),
     "total.level": "country",
     "total.sum_of": "state",
-    "any_category": "A0",
     "topics": ("A1", "A2", "A3"),
     "open_levels": ("state",),
     "classed_levels": ("county", "postal_code"),

@@ -126,7 +126,7 @@ def test_problems_are_listed_with_what_to_do(store: Path, run: Run) -> None:
     change(store, CHANGES["a count"][0])
     code, out, _ = run("ledger", "--store", store, "--verify")
     assert code == 1
-    assert "NOT WHOLE; restore a backup with 'search-insights store restore':\n  week 2021-01-11: the counts" in out
+    assert "NOT INTACT; restore a backup with 'search-insights store restore':\n  week 2021-01-11: the counts" in out
 
 
 def test_shared_days_are_detected(store: Path) -> None:

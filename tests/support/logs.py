@@ -16,7 +16,6 @@ import duckdb
 import numpy as np
 import pytest
 
-from search_insights.commands.console import Steps
 from search_insights.private.counting import Tolerance, WeekCounts, add_contributions, count_week
 from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.engine import Contributions
@@ -228,7 +227,7 @@ class Publisher:
 def new_publisher(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Publisher:
     """Return a publisher. The accounting of a spec is done once for all tests, and progress is not shown."""
     patch_account(monkeypatch.setattr)
-    monkeypatch.setattr("search_insights.commands.anonymize.Steps", lambda: Steps(patience=math.inf))
+    monkeypatch.setattr("search_insights.commands.console.PATIENCE", math.inf)
     return Publisher(folder, little_geography(folder), run)
 
 

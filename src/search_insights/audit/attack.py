@@ -5,7 +5,6 @@ the day. On the other days of the week the same user searches elsewhere, in both
 counts would change that the accounting does not cover.
 """
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from search_insights.spec.spec import WEEKDAYS, Spec
 from search_insights.spec.weeks import Week, week_of
 from search_insights.support.arrays import Counts
 from search_insights.support.sql import connect, literal
+from search_insights.support.working_folder import temporary_folder
 
 ATTACKED_DAY = 1  # of the week, from 0
 _EVENTS = 3_000  # of the attacking user-day
@@ -132,8 +132,8 @@ def neighbouring_logs(coverage: Coverage, attack: Sequence[Search]) -> Iterator[
     """Write two logs that differ by the attack; remove them at the end."""
     week = _past_week(coverage.spec)
     common = _common_searches(coverage)
-    with tempfile.TemporaryDirectory(prefix="search-insights-audit-") as folder:
-        neighbours = Neighbours(week, Path(folder) / "without.parquet", Path(folder) / "with.parquet")
+    with temporary_folder("audit-") as folder:
+        neighbours = Neighbours(week, folder / "without.parquet", folder / "with.parquet")
         _write_log(neighbours.without, week, common)
         _write_log(neighbours.with_it, week, [*common, *attack])
         yield neighbours

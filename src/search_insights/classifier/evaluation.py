@@ -11,9 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.classifier.model import UNIT, Classifier
-
-Labels = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from search_insights.support.arrays import Floats, Numbers
 
 NONE = "none"
 
@@ -65,7 +63,7 @@ class ClassifierReport:
 
 
 def evaluate_classifier(
-    classifier: Classifier, texts: Sequence[str], labels: Labels, max_mistakes: int
+    classifier: Classifier, texts: Sequence[str], labels: Numbers, max_mistakes: int
 ) -> ClassifierReport:
     """Compare the classifier's answers with labels, which are category numbers, 0 for none."""
     names = [NONE, *(identity for identity, _ in classifier.categories)]
@@ -73,7 +71,7 @@ def evaluate_classifier(
     return report(names, labels, named, _mistakes(classifier, names, texts, labels, named, max_mistakes))
 
 
-def report(names: Sequence[str], labels: Labels, named: Labels, mistakes: Sequence[Mistake]) -> ClassifierReport:
+def report(names: Sequence[str], labels: Numbers, named: Numbers, mistakes: Sequence[Mistake]) -> ClassifierReport:
     """Score answers against labels."""
     confusion = _confusion(labels, named, len(names))
     low, high = _bootstrap(labels, named, len(names))
@@ -98,7 +96,7 @@ def wilson(right: int, total: int) -> Estimate:
     return Estimate(share, max(0.0, float(centre - half_width)), min(1.0, float(centre + half_width)))
 
 
-def _confusion(labels: Labels, named: Labels, classes: int) -> Labels:
+def _confusion(labels: Numbers, named: Numbers, classes: int) -> Numbers:
     return np.bincount(labels * classes + named, minlength=classes**2).reshape(classes, classes)
 
 
@@ -109,7 +107,7 @@ def _f1(confusions: npt.NDArray[np.int64]) -> Floats:
     return np.where(both > 0, 2 * right / np.maximum(both, 1), 1.0)
 
 
-def _bootstrap(labels: Labels, named: Labels, classes: int) -> tuple[Floats, Floats]:
+def _bootstrap(labels: Numbers, named: Numbers, classes: int) -> tuple[Floats, Floats]:
     """Resample the confusion matrix. Return low and high F1 of each category and, last, of their mean."""
     rng = np.random.default_rng(_SEED)
     cells = _confusion(labels, named, classes).ravel()
@@ -120,7 +118,7 @@ def _bootstrap(labels: Labels, named: Labels, classes: int) -> tuple[Floats, Flo
 
 
 def _mistakes(
-    classifier: Classifier, names: Sequence[str], texts: Sequence[str], labels: Labels, named: Labels, limit: int
+    classifier: Classifier, names: Sequence[str], texts: Sequence[str], labels: Numbers, named: Numbers, limit: int
 ) -> list[Mistake]:
     """Return the most confident mistakes, the worst first."""
     wrong = np.flatnonzero(labels != named)

@@ -12,9 +12,10 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from search_insights.support.arrays import Numbers
+
 Bytes = npt.NDArray[np.uint8]
 Hashes = npt.NDArray[np.uint64]
-Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.uint64]
 
 BUCKET_BITS = 18

@@ -9,26 +9,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from search_insights.classifier.model import Classifier
 from search_insights.classifier.topics import create_topics_table
 from search_insights.errors import InputError
 from search_insights.spec.spec import Spec
-from search_insights.support.files import private_files
+from search_insights.support.arrays import Numbers
+from search_insights.support.files import private_files, replacing_file
 from search_insights.support.sql import connect, literal
 from search_insights.support.working_folder import temporary_folder
 
 if TYPE_CHECKING:
     import duckdb
 
-Labels = npt.NDArray[np.int64]
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _COMPRESSED = (".gz", ".zst")
 
 
-def read_labels(path: Path, spec: Spec) -> tuple[list[str], Labels]:
+def read_labels(path: Path, spec: Spec) -> tuple[list[str], Numbers]:
     """Read labelled queries from the columns `query` and `category`: an id or name of the spec, or empty for none.
 
     Return each text once, with its category number.
@@ -151,16 +150,12 @@ def _write(connection: "duckdb.DuckDBPyConnection", query: str, path: Path) -> N
     """Write a query's rows to a file that only its owner can read, and that appears complete or not at all."""
     import duckdb
 
-    draft = path.with_name(f".{path.name}.draft")
     options = "FORMAT parquet"
     if _format(path) == "CSV":
         compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix, "none")
         options = f"FORMAT csv, HEADER, DELIMITER {literal(_delimiter(path))}, COMPRESSION {compression}"
     try:
-        with private_files():
+        with replacing_file(path) as draft, private_files():
             connection.execute(f"COPY ({query}) TO {literal(str(draft))} ({options})")
-        draft.replace(path)
     except (duckdb.Error, OSError):
         raise InputError(f"{path}: cannot be written; check that the folder exists and is writable") from None
-    finally:
-        draft.unlink(missing_ok=True)

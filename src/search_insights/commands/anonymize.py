@@ -46,9 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--column", metavar="ROLE=NAME", action="append", default=[], help="the column of a role, such as user_id=uid"
     )
-    group.add_argument(
-        "--naive-zone", metavar="ZONE", help="the zone of times that carry none (default: the release's own)"
-    )
+    group.add_argument("--naive-zone", metavar="ZONE", help="the zone of times without one (default: the release's)")
     group.add_argument(
         "--code-level", metavar="LEVEL", help="the level of all bare region codes, where levels share codes"
     )
@@ -61,9 +59,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--allow-missing-day", metavar="DAY", action="append", default=[], help="a day that may have no event"
     )
     group.add_argument(
-        "--max-left-out", metavar="SHARE", type=float, default=0.05, help="of rows that cannot be used (default: 0.05)"
+        "--max-left-out",
+        metavar="SHARE",
+        type=float,
+        default=0.05,
+        help="the largest share of rows that cannot be used (default: 0.05)",
     )
-    group.add_argument("--other-weeks", action="store_true", help="the files may hold weeks that are not asked for")
+    group.add_argument("--other-weeks", action="store_true", help="the files may hold other weeks too")
     group = parser.add_argument_group("where to count")
     group.add_argument(
         "--engine", choices=("duckdb", "spark"), default="duckdb", help="on this machine, or on Spark (default: duckdb)"
@@ -123,7 +125,7 @@ def _engine(args: argparse.Namespace) -> "OpenEngine":
     if args.memory:
         raise UsageError("--memory is for DuckDB; for Spark use --conf spark.driver.memory=4g or spark.executor.memory")
     if args.master and args.remote:
-        raise UsageError("give --master, to start Spark, or --remote, to join one that runs; not both")
+        raise UsageError("give --master, to start Spark, or --remote, to join a running one; not both")
     cluster = Cluster(args.master or Cluster().master, args.remote, parse_settings(args.conf))
     return partial(open_spark_engine, cluster=cluster, model=model)
 
@@ -148,7 +150,7 @@ def _weeks(args: argparse.Namespace, coverage: Coverage) -> list[Week]:
             return [week_of(spec, day) for day in sorted(days)]
     first, last = parse_day(args.first, "--from"), parse_day(args.last, "--to")
     if last < first:
-        raise UsageError(f"--to {last} lies before --from {first}")
+        raise UsageError(f"--to {last} is before --from {first}")
     for day, option in ((last, "--to"), (first, "--from")):
         with about_option(option):
             week_of(spec, day)

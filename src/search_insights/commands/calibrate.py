@@ -1,7 +1,7 @@
 """Find sigmas for a target epsilon and delta, and write them as a new spec file. The proportions of the given spec are
-kept and every size class meets the target; with --optimize, the sigmas are those that let the most data points be
-published for a public profile of expected counts. Never make the profile from the private log: the sigmas would tell
-something about it."""
+kept and every size class meets the target; with --optimize, the sigmas are those that publish the most values for a
+public profile of expected counts. Never make the profile from the private log: the sigmas would tell something about
+it."""
 
 import argparse
 from dataclasses import replace
@@ -38,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a public profile: CSV with level, size_class, regions and a count for each category, "
         "or the truth of a simulated log (Parquet)",
     )
-    parser.add_argument("--name", help="the name of the new spec (default: the old one with -calibrated)")
+    parser.add_argument(
+        "--name", metavar="NAME", help="the name of the new spec (default: the old one with -calibrated)"
+    )
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the spec file to write")
     add_json(parser)
 

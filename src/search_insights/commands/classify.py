@@ -1,5 +1,5 @@
-"""Name what queries are about: train a classifier, apply it to a file, or evaluate it on labelled queries. `anonymize`
-applies it on the way to a log that has queries and no categories."""
+"""Classify queries: train a classifier, apply it to a file, or evaluate it on labelled queries. `anonymize` applies it
+by itself to a log that has queries and no categories."""
 
 import argparse
 from dataclasses import asdict
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from search_insights.commands.console import Steps, out, out_json, table
-from search_insights.commands.options import add_coverage, add_json, add_spec, coverage_of
+from search_insights.commands.options import add_coverage, add_jobs, add_json, add_spec, coverage_of
 
 if TYPE_CHECKING:
     from search_insights.classifier.evaluation import ClassifierReport, Estimate
@@ -23,13 +23,20 @@ EXAMPLE = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options of each job."""
-    jobs = parser.add_subparsers(title="jobs", metavar="JOB", dest="job", required=True, parser_class=type(parser))
-    _describe_apply(jobs.add_parser("apply", help="add a column 'category' to a file of queries", allow_abbrev=False))
-    _describe_evaluate(jobs.add_parser("evaluate", help="score a model on labelled queries", allow_abbrev=False))
-    _describe_train(jobs.add_parser("train", help="train a model from labels and a pool", allow_abbrev=False))
-    _describe_pool(jobs.add_parser("pool", help="make a pool of unlabelled queries", allow_abbrev=False))
-    for job in jobs.choices.values():  # --debug may stand at the end, as with other commands
-        job.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    apply, evaluate, pool, train = add_jobs(
+        parser,
+        {
+            "apply": "add a column 'category' to a file of queries",
+            "evaluate": "score a model on labelled queries",
+            "pool": "make a pool of unlabelled queries",
+            "train": "train a model from labels and a pool",
+        },
+        EXAMPLE,
+    )
+    _describe_apply(apply)
+    _describe_evaluate(evaluate)
+    _describe_pool(pool)
+    _describe_train(train)
 
 
 def _describe_apply(parser: argparse.ArgumentParser) -> None:

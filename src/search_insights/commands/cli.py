@@ -1,6 +1,6 @@
 """The command line: one thin command for each job, errors in one line, exit codes that scripts can rely on.
 
-Exit codes: 0 done, 1 a check ran and its answer is no, 2 bad input, 3 a fault of the program, 130 interrupted,
+Exit codes: 0 done, 1 a check ran and its answer is no, 2 bad input, 3 a fault of the program, 130 or 143 interrupted,
 141 the reader of the output went away.
 """
 
@@ -90,8 +90,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             note("search-insights: interrupted")
             return 128 + (_signals or [signal.SIGINT])[0]
         if "--debug" in arguments:
-            traceback.print_exc()
+            _print_frames(error)
         return _report(error)
+
+
+def _print_frames(error: BaseException | None) -> None:
+    """Print where an error arose. The text of an error that is not ours could hold a value of the search log."""
+    while error is not None:
+        text = f": {error}" if isinstance(error, SearchInsightsError) else ""
+        frames = "".join(traceback.format_tb(error.__traceback__))
+        note(f"Traceback (most recent call last):\n{frames}{type(error).__name__}{text}")
+        error = None if error.__suppress_context__ else error.__context__
 
 
 def _report(error: Exception) -> int:

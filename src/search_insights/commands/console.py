@@ -34,29 +34,31 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[
     return "\n".join(line.rstrip() for line in lines)
 
 
+PATIENCE = 2.0  # seconds
+
+
 class Steps:
     """Progress on work that takes long: one line that changes on a terminal, one line a step elsewhere.
 
     Nothing is shown in the first two seconds, so that quick work stays quiet.
     """
 
-    def __init__(self, patience: float = 2.0) -> None:
+    def __init__(self) -> None:
         """Start the clock."""
         self._begin = time.monotonic()
-        self._patience = patience
         self._live = sys.stderr.isatty()
 
     def show(self, text: str) -> None:
         """Say which step is under way."""
         elapsed = time.monotonic() - self._begin
-        if elapsed < self._patience:
+        if elapsed < PATIENCE:
             return
         line = f"[{elapsed:5.0f} s] {text}"
         sys.stderr.write(f"\r\x1b[K{line}" if self._live else f"{line}\n")
         sys.stderr.flush()
 
     def clear(self) -> None:
-        """Make room for a line of another kind."""
+        """Clear the line, so that something else can be printed."""
         if self._live:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

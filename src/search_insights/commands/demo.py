@@ -19,7 +19,9 @@ EXAMPLE = "search-insights demo"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser.add_argument("--out", metavar="DIR", type=Path, default=Path("demo"), help="where to (default: demo)")
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, default=Path("demo"), help="the folder to write to (default: demo)"
+    )
     parser.add_argument("--weeks", metavar="N", type=int, help="how many weeks from 2021-01-04 (default: 22)")
     parser.add_argument("--events-per-week", metavar="N", type=int, help="searches a week (default: 10000000)")
 
@@ -39,12 +41,12 @@ def _show(demo: "Demo") -> None:
     promise, weeks = release.coverage.spec.promise, release.trends.weeks
     out(f"Done in {demo.seconds:.0f} s: {len(weeks)} weeks of simulated searches, {weeks[0]} to {weeks[-1]}.\n")
     for name, path in {
-        "log (private)": demo.log,
-        "truth (private)": demo.truth,
-        "store": demo.store,
-        "dataset": demo.dataset,
-        "dashboard": demo.site.folder,
-        "accuracy": demo.folder / "accuracy.svg",
+        "log (private)": demo.folder.log,
+        "truth (private)": demo.folder.truth,
+        "store": demo.folder.store,
+        "dataset": demo.folder.dataset,
+        "dashboard": demo.folder.site,
+        "accuracy": demo.folder.accuracy_chart,
     }.items():
         out(f"  {name:<16}{path}")
     out(f"\nFive lines of {demo.published.csv.name} ({demo.published.rows:,} rows):\n")
@@ -54,12 +56,14 @@ def _show(demo: "Demo") -> None:
     out("every week was noised once.\n")
     out(_accuracy(demo))
     out("\nTry next:")
-    out(f"  search-insights ledger --store {demo.store}")
+    out(f"  search-insights ledger --store {demo.folder.store}")
     out("  search-insights privacy")
     out("  search-insights regions 'san benito'")
-    out(f"  search-insights anonymize {demo.log} --store {demo.store} --week {weeks[-1]}    # noised once")
+    out(
+        f"  search-insights anonymize {demo.folder.log} --store {demo.folder.store} --week {weeks[-1]}    # noised once"
+    )
     out("\nLook at the dashboard:")
-    out(f"  {_program()} serve {shlex.quote(str(demo.site.folder))}")
+    out(f"  {_program()} serve {shlex.quote(str(demo.folder.site))}")
 
 
 def _program() -> str:

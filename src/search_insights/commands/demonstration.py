@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from search_insights.anonymization import LogSource, anonymize
-from search_insights.dashboards.site import Site, dashboard
+from search_insights.dashboards.site import dashboard
 from search_insights.dataset.publication import Published, publish
 from search_insights.evaluation.accuracy import Accuracy, evaluate, save_accuracy_chart
 from search_insights.evaluation.exact_counts import add_exact_counts
@@ -23,49 +23,67 @@ SEED = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Demo:
-    """What the demonstration made and where, and how long it took."""
+class DemoFolder:
+    """Where the demonstration puts what it makes."""
 
-    folder: Path
-    published: Published
-    site: Site
-    accuracy: list[Accuracy]
-    seconds: float
+    path: Path
 
     @property
     def log(self) -> Path:
         """The simulated search log."""
-        return self.folder / "log"
+        return self.path / "log"
 
     @property
     def store(self) -> Path:
         """The store of noisy counts."""
-        return self.folder / "releases.db"
+        return self.path / "releases.db"
 
     @property
     def dataset(self) -> Path:
         """The published dataset."""
-        return self.folder / "dataset"
+        return self.path / "dataset"
+
+    @property
+    def site(self) -> Path:
+        """The dashboard."""
+        return self.path / "site"
 
     @property
     def truth(self) -> Path:
         """The exact counts, which only a simulation may keep."""
-        return self.folder / "truth.parquet"
+        return self.path / "truth.parquet"
+
+    @property
+    def accuracy_chart(self) -> Path:
+        """The picture of the release's accuracy."""
+        return self.path / "accuracy.svg"
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """What the demonstration made, how accurate it is, and how long it took."""
+
+    folder: DemoFolder
+    published: Published
+    accuracy: list[Accuracy]
+    seconds: float
 
 
 def demonstrate(folder: Path, events_per_week: int, weeks: int, progress: Callable[[str], None]) -> Demo:
-    """Simulate, anonymize, publish, show and evaluate. Run again, it finds its weeks noised and leaves them so."""
+    """Simulate, anonymize, publish, show and evaluate. Run again, it leaves the weeks that it noised as they are."""
     begin = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
     coverage = Coverage(load_spec(), load_geography())
-    log, store, truth = folder / "log", folder / "releases.db", folder / "truth.parquet"
+    made = DemoFolder(folder)
     progress(f"simulating {weeks * events_per_week / 1e6:,.0f} million searches")
-    simulated = simulate(log, coverage, FIRST_WEEK, weeks, events_per_week, SEED, truth=truth, progress=progress)
-    anonymize(LogSource((str(log),)), store, simulated.weeks, coverage, progress=progress)
-    published = publish(store, folder / "dataset", progress=progress)
-    site = dashboard([folder / "dataset"], folder / "site", progress=progress)
-    add_exact_counts(truth, log, simulated.weeks, coverage, progress)
+    simulated = simulate(
+        made.log, coverage, FIRST_WEEK, weeks, events_per_week, SEED, truth=made.truth, progress=progress
+    )
+    anonymize(LogSource((str(made.log),)), made.store, simulated.weeks, coverage, progress=progress)
+    published = publish(made.store, made.dataset, progress=progress)
+    dashboard([made.dataset], made.site, progress=progress)
+    add_exact_counts(made.truth, made.log, simulated.weeks, coverage, progress)
     progress("comparing with the truth")
-    accuracy = evaluate(store, truth)
-    save_accuracy_chart(accuracy, folder / "accuracy.svg")
-    return Demo(folder, published, site, accuracy, time.monotonic() - begin)
+    accuracy = evaluate(made.store, made.truth)
+    save_accuracy_chart(accuracy, made.accuracy_chart)
+    return Demo(made, published, accuracy, time.monotonic() - begin)

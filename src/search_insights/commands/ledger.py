@@ -20,7 +20,7 @@ EXAMPLE = "search-insights ledger --store releases.db\nsearch-insights ledger --
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
     parser.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store")
-    parser.add_argument("--verify", action="store_true", help="check the whole store; exit code 1 if it is not whole")
+    parser.add_argument("--verify", action="store_true", help="check the whole store; exit code 1 if anything is wrong")
     add_json(parser)
 
 
@@ -88,6 +88,6 @@ def _show_verification(weeks: int, wrong: list[str]) -> None:
     if not wrong:
         out(f"\nVerified: the counts of all {weeks} weeks are those that were committed, and every record agrees.")
         return
-    out("\nNOT WHOLE; restore a backup with 'search-insights store restore':")
+    out("\nNOT INTACT; restore a backup with 'search-insights store restore':")
     for line in wrong:
         out(f"  {line}")

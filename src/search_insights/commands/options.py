@@ -42,7 +42,7 @@ def with_options(message: str) -> str:
 
 @contextmanager
 def about_option(option: str) -> Iterator[None]:
-    """Say of which option's value an error speaks."""
+    """Put the option before an error about its value."""
     try:
         yield
     except InputError as error:
@@ -81,6 +81,25 @@ def add_coverage(parser: argparse.ArgumentParser) -> None:
 def coverage_of(args: argparse.Namespace) -> Coverage:
     """Load the spec and the geography that the options name."""
     return Coverage(load_spec(args.spec), load_geography(args.geography))
+
+
+def add_jobs(
+    parser: argparse.ArgumentParser, summaries: dict[str, str], examples: str
+) -> list[argparse.ArgumentParser]:
+    """Add a parser for each job of a command, with the example of that job; `args.job` names the job."""
+    jobs = parser.add_subparsers(title="jobs", metavar="JOB", dest="job", required=True, parser_class=type(parser))
+    for (name, summary), example in zip(summaries.items(), examples.splitlines(), strict=True):
+        job = jobs.add_parser(
+            name,
+            help=summary,
+            description=f"{summary.capitalize()}.",
+            epilog=f"example:\n  {example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        # --debug may stand at the end, as with other commands.
+        job.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    return list(jobs.choices.values())
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

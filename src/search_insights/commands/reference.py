@@ -16,7 +16,8 @@ Every command has `--help`, with an example. This page is made from the same des
 `python -m search_insights` is the same program as `search-insights`.
 
 Exit codes: 0 done, 1 a check ran and its answer is no, 2 bad input (one line says what is wrong, where, and what to do,
-and nothing is written), 3 a fault of the program, 130 interrupted, 141 the reader of the output went away.
+and nothing is written), 3 a fault of the program, 130 or 143 interrupted, 141 the reader of the output
+went away.
 """
 
 

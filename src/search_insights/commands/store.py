@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from search_insights.commands.console import note, out
+from search_insights.commands.options import add_jobs
 
 HELP = "back a store up, and restore a backup"
 EXAMPLE = (
@@ -16,26 +17,16 @@ EXAMPLE = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the two jobs and their options."""
-    jobs = parser.add_subparsers(title="jobs", metavar="JOB", required=True, parser_class=type(parser))
-    backup, restore = (
-        jobs.add_parser(
-            name,
-            help=words,
-            description=words.capitalize() + ".",
-            epilog=f"example:\n  {example}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-        for name, words, example in zip(
-            ("backup", "restore"),
-            ("copy a store to a new file and verify the copy", "restore a backup in the place of a store"),
-            EXAMPLE.splitlines(),
-            strict=True,
-        )
+    backup, restore = add_jobs(
+        parser,
+        {
+            "backup": "copy a store to a new file and verify the copy",
+            "restore": "restore a backup in the place of a store",
+        },
+        EXAMPLE,
     )
     backup.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store")
     backup.add_argument("--out", metavar="FILE", type=Path, required=True, help="the backup, a new file")
-    backup.set_defaults(job=_backup)
     restore.add_argument("backup", metavar="BACKUP", type=Path, help="a file that 'store backup' made")
     restore.add_argument("--store", metavar="FILE", type=Path, required=True, help="where to; its journal is kept")
     restore.add_argument(
@@ -44,15 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     restore.add_argument(
         "--replace", action="store_true", help="even if the store is damaged or holds more than the backup"
     )
-    restore.set_defaults(job=_restore)
-    for job in (backup, restore):
-        job.add_argument("--debug", action="store_true", help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace) -> int:
     """Do the job that was named."""
-    code: int = args.job(args)
-    return code
+    return {"backup": _backup, "restore": _restore}[args.job](args)
 
 
 def _backup(args: argparse.Namespace) -> int:

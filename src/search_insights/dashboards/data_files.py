@@ -100,7 +100,7 @@ def _index(view: View, with_series: list[int]) -> dict[str, Any]:
         "hasMap": view.shapes is not None,
         "peak": peak(dataset, view.places),
         "confidence": dataset.package.get("reliability", {}).get("confidence"),
-        "tells": view.places.not_reported is not None,
+        "knowsUnreported": view.places.not_reported is not None,
         "reasons": _reasons(view),
         "about": about(dataset, view.places),
         "files": [

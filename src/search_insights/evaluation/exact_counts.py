@@ -17,7 +17,7 @@ from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week
 from search_insights.support.arrays import Counts
-from search_insights.support.files import private_files
+from search_insights.support.files import private_files, replacing_file
 from search_insights.support.sql import connect, literal
 from search_insights.trends.derive import with_total
 
@@ -37,16 +37,11 @@ def add_exact_counts(
             connection.register("given", columns)
             connection.execute("INSERT INTO exact SELECT CAST(? AS DATE), * FROM given", [week.first_day])
             connection.unregister("given")
-        draft = truth.with_name(f".{truth.name}.draft")
-        try:
-            with private_files():
-                connection.execute(f"""
-                    COPY (SELECT t.*, exact_count FROM read_parquet({literal(str(truth))}) AS t
-                          LEFT JOIN exact USING (week, place_id, category) ORDER BY week, level, place_id, category)
-                    TO {literal(str(draft))} (FORMAT parquet, COMPRESSION zstd)""")
-            draft.replace(truth)
-        finally:
-            draft.unlink(missing_ok=True)
+        with replacing_file(truth) as draft, private_files():
+            connection.execute(f"""
+                COPY (SELECT t.*, exact_count FROM read_parquet({literal(str(truth))}) AS t
+                      LEFT JOIN exact USING (week, place_id, category) ORDER BY week, level, place_id, category)
+                TO {literal(str(draft))} (FORMAT parquet, COMPRESSION zstd)""")
 
 
 def _columns(cells: CellList, counts: Counts) -> dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]]:

@@ -4,6 +4,7 @@ No value of the log ever gets into a message. DuckDB's own errors quote values, 
 """
 
 import glob
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -188,8 +189,8 @@ def require_same_columns(source: LogSource, topic: str, files: Iterable[tuple[st
                 continue
             if first.setdefault(column, types[column]) != types[column]:
                 raise LogError(
-                    f"{file}: column {column!r}: its type is {types[column]}, in other files {first[column]}; "
-                    "write one type in all files"
+                    f"{file}: column {column!r}: its type is {_kind(types[column])}, in other files "
+                    f"{_kind(first[column])}; write one type in all files"
                 )
 
 
@@ -284,8 +285,13 @@ def check_types(source: LogSource, types: Mapping[str, str], allowed: Mapping[st
     for role, words in expected.items():
         kind = types[source.column(role)]
         if kind not in allowed[role]:
-            kind = kind.partition("(")[0]  # without the fields of a structure
-            raise LogError(f"{described(source)}: column {source.column(role)!r}: expected {words}; its type is {kind}")
+            column = source.column(role)
+            raise LogError(f"{described(source)}: column {column!r}: expected {words}; its type is {_kind(kind)}")
+
+
+def _kind(type_: str) -> str:
+    """Return the name of a type without the fields of a structure, whose names may be values."""
+    return re.split(r"[(<]", type_)[0]
 
 
 def _set_zone(connection: "duckdb.DuckDBPyConnection", zone: str) -> None:

@@ -1,1 +1,1 @@
-"""A simulated population whose searches are known exactly. The only place in the program with a seed."""
+"""A simulated population whose searches are known exactly. The same seed gives the same log; noise never has a seed."""

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from search_insights.simulation.interest import Interest, draw_interest
 from search_insights.simulation.population import (
     AWAY_SHARE,
-    Floats,
     Indices,
     People,
     build_tree,
@@ -26,6 +25,7 @@ from search_insights.simulation.queries import QueryTexts, query_texts
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import WEEKDAYS
 from search_insights.spec.weeks import Week
+from search_insights.support.arrays import Floats
 
 # Share of the events whose region is known only this many levels above the place.
 COARSE_SHARE = {1: 0.03, 2: 0.01}

@@ -14,9 +14,10 @@ from importlib import resources
 
 import numpy as np
 
-from search_insights.simulation.population import Floats, Tree, generator
+from search_insights.simulation.population import Tree, generator
 from search_insights.spec.geography import Geography
 from search_insights.spec.spec import Spec
+from search_insights.support.arrays import Floats
 
 # Standard deviations of the logarithm of a region's interest.
 REGION_SPREAD = (0.16, 0.14, 0.10)  # by level below the country; the last one also for finer levels

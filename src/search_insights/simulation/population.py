@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.spec.geography import Geography, Region
+from search_insights.support.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int32]
 
 AWAY_SHARE = 0.22  # share of a person's searches that are made at the other place

@@ -43,6 +43,7 @@ class Region:
 
 _COLUMNS = tuple(field.name for field in fields(Region))
 _JOINERS = {0x200C: None, 0x200D: None}  # not printable by themselves, but many scripts need them
+_SHOWN = 80  # characters of a value in a message
 _FORMULA_STARTS = ("=", "+", "-", "@")
 _REQUIRED = ("code", "name", "level", "parent")
 _RANGES = {
@@ -204,8 +205,8 @@ def _text(row: dict[str, Any], column: str, where: str) -> str:
     return text
 
 
-def _short(text: str, most: int = 80) -> str:
-    return repr(text if len(text) <= most else text[:most] + "...")
+def _short(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")
 
 
 def _number(value: object, column: str, where: str) -> float | None:

@@ -70,7 +70,7 @@ class Promise:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """One of the mutually exclusive topics of a search; the spec's first one stands for any search."""
+    """What an event is about. The first category of a spec counts every search; the topics exclude each other."""
 
     id: str
     name: str
@@ -78,7 +78,7 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """A published category: the sum of one or more counted ones (Section 4)."""
+    """What is published: the sum of one or more topics (Section 4)."""
 
     id: str
     name: str
@@ -324,11 +324,6 @@ class Spec:
         for level, size_class, category in sorted(set(given) - wanted, key=str):
             key = Sigma(level, size_class, category, 1.0).key
             raise SpecError(key, "no such key: it names no reported (level, class, category)", "a value")
-
-    @property
-    def any_category(self) -> str:
-        """The category that counts every search: the denominator of every trend."""
-        return self.categories[0].id
 
     @cached_property
     def topics(self) -> tuple[str, ...]:

@@ -233,13 +233,18 @@ def _draft_prefix(path: Path) -> str:
 
 def _stored_fingerprints(connection: "duckdb.DuckDBPyConnection") -> tuple[str | None, str | None]:
     """Return the fingerprints of a store's spec and geography; None if the database is not a store."""
+    about = _read_about(connection) or {}
+    return about.get("spec_fingerprint"), about.get("geography_fingerprint")
+
+
+def _read_about(connection: "duckdb.DuckDBPyConnection") -> dict[str, str] | None:
+    """Return what a store says about itself; None if the database is not a store."""
     import duckdb
 
     try:
-        about = dict(connection.execute("SELECT key, value FROM about").fetchall())
+        return dict(connection.execute("SELECT key, value FROM about").fetchall())
     except duckdb.CatalogException:
-        return None, None
-    return about.get("spec_fingerprint"), about.get("geography_fingerprint")
+        return None
 
 
 def _create(connection: "duckdb.DuckDBPyConnection", coverage: Coverage) -> None:
@@ -277,12 +282,9 @@ def _insert(connection: "duckdb.DuckDBPyConnection", table: str, columns: list[A
 
 
 def _about(connection: "duckdb.DuckDBPyConnection", path: Path) -> dict[str, str]:
-    import duckdb
-
-    try:
-        about = dict(connection.execute("SELECT key, value FROM about").fetchall())
-    except duckdb.CatalogException:
-        raise StoreError(f"{path}: a DuckDB database, but not a store of this program") from None
+    about = _read_about(connection)
+    if about is None:
+        raise StoreError(f"{path}: a DuckDB database, but not a store of this program")
     version = about.get("schema_version", "none")
     if version != str(SCHEMA_VERSION):
         raise StoreError(

@@ -4,6 +4,6 @@ import numpy as np
 import numpy.typing as npt
 
 Counts = npt.NDArray[np.int64]  # of events or user-days
-Numbers = npt.NDArray[np.int64]  # that stand for regions, categories or cells
+Numbers = npt.NDArray[np.int64]  # that stand for regions, categories, cells or labels
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from search_insights.support.working_folder import working_folder
+
 
 @contextmanager
 def private_files() -> Iterator[None]:
@@ -42,3 +44,15 @@ def put_if_absent(draft: Path, path: Path) -> None:
     except OSError:  # a file system without links
         draft.rename(path)
     flush(path.parent)
+
+
+@contextmanager
+def replacing_file(path: Path) -> Iterator[Path]:
+    """Yield a path to write to; at the end that file takes the place of `path`, which stays unchanged until then.
+
+    The draft is in a working folder of its own, so that nothing of it stays, even after a kill.
+    """
+    with working_folder(path.parent, ".search-insights-draft-") as folder:
+        draft = folder / path.name
+        yield draft
+        put_in_place(draft, path)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 _TEMPORARY = "search-insights-"
-Kind = Literal["", "spark-", "categories-"]
+Kind = Literal["", "audit-", "categories-", "spark-"]
 
 
 @contextmanager

@@ -8,12 +8,12 @@ packages. Both use this module, so both build the same regions.
 from __future__ import annotations
 
 import logging
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from search_insights.errors import InputError
+from search_insights.support.files import replacing_file
 from search_insights.support.sql import connect
 
 if TYPE_CHECKING:
@@ -234,10 +234,9 @@ def _write(connection: duckdb.DuckDBPyConnection, out: Path) -> Path:
     """Write the table to a file that appears complete or not at all."""
     import duckdb
 
-    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
-        connection.sql(_REGIONS).write_parquet(str(temporary), compression="zstd")
-        temporary.replace(out)
+        with replacing_file(out) as draft:
+            connection.sql(_REGIONS).write_parquet(str(draft), compression="zstd")
     except (OSError, duckdb.IOException) as error:
         raise input_error(
             str(out),
@@ -245,8 +244,6 @@ def _write(connection: duckdb.DuckDBPyConnection, out: Path) -> Path:
             "a file name in a folder that exists",
             "create the folder or choose another file",
         ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
     return out
 
 

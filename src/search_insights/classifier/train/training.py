@@ -26,9 +26,8 @@ from search_insights.classifier.train.pool import mistyped
 from search_insights.errors import InputError
 from search_insights.spec.geography import Geography
 from search_insights.spec.spec import Spec
-
-Floats = npt.NDArray[np.float64]
-Labels = npt.NDArray[np.int64]
+from search_insights.support.arrays import Floats, Numbers
+from search_insights.support.files import replacing_file
 
 MIN_CONFIDENCE = 0.9  # calibrated, for a text of the pool to be kept
 POOL_WEIGHT = 500  # of all kept texts together; a label weighs 1
@@ -51,7 +50,7 @@ class Trained:
 
 def train(
     texts: Sequence[str],
-    labels: Labels,
+    labels: Numbers,
     pool: Sequence[str],
     spec: Spec,
     lexicon: Lexicon,
@@ -80,7 +79,7 @@ def train(
     return Trained(_round_weights(student, spec, table, cues, about), len(kept))
 
 
-def describe(texts: Sequence[str], labels: Labels, pool: Sequence[str], lexicon: Lexicon) -> dict[str, Any]:
+def describe(texts: Sequence[str], labels: Numbers, pool: Sequence[str], lexicon: Lexicon) -> dict[str, Any]:
     """Return a record of what a model is trained on: counts and digests of the labels, the pool and the lexicon."""
     given = sorted(f"{text}\t{label}" for text, label in zip(texts, labels.tolist(), strict=True))
     return {
@@ -98,17 +97,14 @@ def _digest(lines: Sequence[str]) -> str:
 
 def save(classifier: Classifier, path: Path) -> None:
     """Write a model to a file that appears complete or not at all."""
-    draft = path.with_name(f".{path.name}.draft")
     try:
-        draft.write_bytes(classifier.to_bytes())
-        draft.replace(path)
+        with replacing_file(path) as draft:
+            draft.write_bytes(classifier.to_bytes())
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        draft.unlink(missing_ok=True)
 
 
-def _require_every_category(labels: Labels, spec: Spec) -> None:
+def _require_every_category(labels: Numbers, spec: Spec) -> None:
     found = np.bincount(labels, minlength=len(spec.categories))
     few = [c.id for c, n in zip(spec.categories, found, strict=True) if n < _FOLDS]
     if few:
@@ -137,7 +133,7 @@ class _Learner:
         ones = np.ones(found.text.size)
         return sparse.csr_matrix((ones, (found.text, found.bucket)), shape=(len(texts), 1 << BUCKET_BITS))
 
-    def fit(self, texts: Sequence[str], labels: Labels, weights: Floats | None = None) -> _Linear:
+    def fit(self, texts: Sequence[str], labels: Numbers, weights: Floats | None = None) -> _Linear:
         matrix = self.matrix(texts)
         used = np.unique(matrix.indices)  # a small part of all buckets
         model = _logistic_regression()(C=_INVERSE_REGULARIZATION, max_iter=_ITERATIONS, tol=1e-4)
@@ -171,7 +167,7 @@ def _one_thread() -> Any:
     return threadpool_limits(1)
 
 
-def _committee(learn: _Learner, texts: Sequence[str], labels: Labels) -> tuple[list[_Linear], float]:
+def _committee(learn: _Learner, texts: Sequence[str], labels: Numbers) -> tuple[list[_Linear], float]:
     """Train one member without each fold of the labels. Return the members and the temperature that calibrates them."""
     fold = _assign_folds(texts)
     members, unseen = [], np.zeros((len(texts), learn.classes))
@@ -182,12 +178,12 @@ def _committee(learn: _Learner, texts: Sequence[str], labels: Labels) -> tuple[l
     return members, _temperature(unseen, labels)
 
 
-def _assign_folds(texts: Sequence[str]) -> Labels:
+def _assign_folds(texts: Sequence[str]) -> Numbers:
     """Assign texts to folds by a hash of the text, so that adding a label does not move the others."""
     return np.array([hashlib.sha256(text.encode("utf-8", "replace")).digest()[0] % _FOLDS for text in texts])
 
 
-def _temperature(logits: Floats, labels: Labels) -> float:
+def _temperature(logits: Floats, labels: Numbers) -> float:
     """Return what to divide logits by so that confidence matches accuracy: the lowest log loss of some candidates."""
     candidates = np.geomspace(0.3, 5.0, 60)
     rows = np.arange(len(labels))
@@ -203,7 +199,7 @@ def _softmax(logits: Floats) -> Floats:
 
 def _label_pool(
     learn: _Learner, committee: Sequence[_Linear], temperature: float, pool: Sequence[str]
-) -> tuple[list[str], Labels]:
+) -> tuple[list[str], Numbers]:
     """Return the texts of the pool that the committee is confident of, with their labels."""
     if not pool:
         return [], np.zeros(0, dtype=np.int64)
@@ -213,8 +209,8 @@ def _label_pool(
 
 
 def _with_mistyped_copies(
-    texts: Sequence[str], labels: Labels, kept: Sequence[str], named: Labels, seed: int
-) -> tuple[list[str], Labels, Floats]:
+    texts: Sequence[str], labels: Numbers, kept: Sequence[str], named: Numbers, seed: int
+) -> tuple[list[str], Numbers, Floats]:
     """Return all training texts, each as it is and mistyped, with their labels and weights."""
     rng = random.Random(seed)  # noqa: S311 - for training only
     clean, given = [*texts, *kept], np.concatenate([labels, named])

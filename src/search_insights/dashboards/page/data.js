@@ -40,7 +40,7 @@ export async function openRelease(entry) {
 
 class Release {
   constructor(entry, index, regions) {
-    const { tells: knowsUnreported, ...facts } = index;
+    const { knowsUnreported, ...facts } = index;
     const columns = { ids: [], codes: [], names: [], parents: [], reasonNumbers: [], points: [] };
     Object.assign(this, { ...facts, knowsUnreported, entry, ...columns });
     this.unit = 10 ** -index.decimals;
