@@ -165,12 +165,12 @@ def test_the_command_writes_a_spec_that_holds_and_changes_nothing_else(tmp_path:
 
 
 def test_the_command_shows_sigmas_and_expected_points(tmp_path: Path, run: Run) -> None:
-    """With a profile, the command shows sigmas and expected data points by level and size class."""
+    """With a profile, the command shows sigmas and expected values by level and size class."""
     options = ("--geography", little_geography(tmp_path), "--optimize", write_profile(tmp_path))
     code, out, _ = run("calibrate", *options, "--out", tmp_path / "new.toml", "--name", "mine")
     assert code == 0
     assert "county small" in out
-    assert "expected data points" in out
+    assert "expected values" in out
     assert load_spec(tmp_path / "new.toml").name == "mine"
 
 

@@ -1,6 +1,6 @@
-"""Sigmas that publish the most data points at the same promise, for a public profile of expected counts.
+"""Sigmas that publish the most values at the same promise, for a public profile of expected counts.
 
-A data point is published if its interval is narrow enough (reliability.py). For a given noisy normalizing count Y, that
+A value is published if its interval is narrow enough (reliability.py). For a given noisy normalizing count Y, that
 is so if the noisy count X is above a limit; so its probability is a normal tail, averaged over Y. A case spends the sum
 of 1 / sigma^2 over its mechanisms. Open levels are part of every case: what they spend is missing in every size class.
 So each class is optimized within what the open levels leave, then the open levels against what the classes lose, and
@@ -33,25 +33,25 @@ _REST: Group = ("", None)
 
 @dataclass(frozen=True)
 class Expectation:
-    """The expected number of data points of each trend, by level and class."""
+    """The expected number of values of each trend, by level and class."""
 
     spec: Spec
     points: dict[Group, Floats]
 
     @property
     def total(self) -> float:
-        """The expected number of data points in all."""
+        """The expected number of values in all."""
         return float(sum(of_group.sum() for of_group in self.points.values()))
 
 
 def expect(spec: Spec, coverage: Coverage, profile: Profile) -> Expectation:
-    """Return how many data points a spec's sigmas are expected to publish, before sparsity."""
+    """Return how many values a spec's sigmas are expected to publish, before sparsity."""
     sigmas = {g: np.array([spec.sigma(*g, c.id) for c in spec.categories]) for g in spec.reported_groups}
     return Expectation(spec, _Problem.of(spec, coverage, profile).points(sigmas))
 
 
 def optimize(spec: Spec, promise: Promise, coverage: Coverage, profile: Profile) -> Spec:
-    """Return the spec with the sigmas that are expected to publish the most data points within the promise."""
+    """Return the spec with the sigmas that are expected to publish the most values within the promise."""
     begin = calibrate(spec, promise)
     problem = _Problem.of(spec, coverage, profile)
     budget = mu_of_epsilon(promise.epsilon, promise.delta) ** 2
@@ -81,7 +81,7 @@ class _Problem:
         return cls(spec, profile, sum(coverage.standings[r.place_id].reported for r in coarsest))
 
     def points(self, sigmas: Mapping[Group, Floats]) -> dict[Group, Floats]:
-        """Return the expected data points of each trend, for each group of the profile whose sigmas are given."""
+        """Return the expected values of each trend, for each group of the profile whose sigmas are given."""
         total = (self.spec.total.level, None)
         coarsest = sigmas.get((self.spec.total.sum_of, None))
         known = dict(sigmas) if coarsest is None else {**sigmas, total: coarsest * math.sqrt(self.parts)}
@@ -97,7 +97,7 @@ class _Problem:
         return points
 
     def worth(self, spent: Spending) -> float:
-        """Return how many data points this spending is expected to publish."""
+        """Return how many values this spending is expected to publish."""
         return float(sum(p.sum() for p in self.points({g: s**-0.5 for g, s in spent.items()}).values()))
 
 

@@ -135,4 +135,4 @@ def _print_points(before: "Expectation", after: "Expectation") -> None:
     ]
     rows.append(("all", "", f"{before.total:,.0f}", f"{after.total:,.0f}"))
     out("")
-    out(table(("expected data points", "trend", before.spec.name, after.spec.name), rows, right=(2, 3)))
+    out(table(("expected values", "trend", before.spec.name, after.spec.name), rows, right=(2, 3)))

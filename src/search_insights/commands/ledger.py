@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from search_insights.commands.console import out, out_json, table
 from search_insights.commands.options import add_json
+from search_insights.spec.weeks import DAYS_OF_WEEK
 
 if TYPE_CHECKING:
     from search_insights.spec.coverage import Coverage
@@ -32,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     with open_store(args.store) as store:
         entries, spec = store.entries(), store.coverage.spec
         wrong = _problems(store) if args.verify else []
-    days = 7 * len(entries)
+    days = DAYS_OF_WEEK * len(entries)
     all_days = epsilon_of_days(spec, days)
     if args.json:
         weeks = [asdict(entry) | {"week": entry.week.isoformat()} for entry in entries]

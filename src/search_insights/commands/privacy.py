@@ -9,6 +9,7 @@ from search_insights.commands.options import add_json, add_spec
 from search_insights.errors import CheckFailed
 from search_insights.spec.spec import Sigma, Spec
 from search_insights.spec.spec_file import load_spec
+from search_insights.spec.weeks import DAYS_OF_WEEK
 
 HELP = "show what the noise promises, case by case"
 EXAMPLE = "search-insights privacy\nsearch-insights privacy --spec release.toml --json"
@@ -26,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
 
     spec = load_spec(args.spec)
     accounting = account(spec)
-    week = epsilon_of_days(spec, 7)
+    week = epsilon_of_days(spec, DAYS_OF_WEEK)
     if args.json:
         out_json(_json(spec, accounting, week))
     else:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from search_insights.dataset.folder import Dataset
 from search_insights.errors import InputError
-from search_insights.support.sql import connect, identifier, literal
+from search_insights.support.sql import connect, identifier
 
 Values = npt.NDArray[np.int32]
 
@@ -38,7 +38,7 @@ def distinct_places(dataset: Dataset) -> list[dict[str, str | None]]:
     where = [c for c in dataset.fields if c.startswith(("country_region", "sub_region_"))]
     columns = ["place_id", "level", "code", *where]
     chosen = ", ".join(f"CAST({identifier(c)} AS TEXT)" for c in columns)
-    rows = _ask(dataset, f"SELECT DISTINCT {chosen} FROM {{table}} ORDER BY ALL").fetchall()
+    rows = _ask(dataset, f"SELECT DISTINCT {chosen} FROM {dataset.table} ORDER BY ALL").fetchall()
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
@@ -46,7 +46,9 @@ def read_values(dataset: Dataset, number_of: Mapping[str, int]) -> Table:
     """Return every value of the dataset by region number, trend and week."""
     names = [trend.column for trend in dataset.trends]
     ends = ", ".join(f"max({identifier(n + part)})" for n in names for part in _PARTS)
-    greatest = max((float(v) for v in _ask(dataset, f"SELECT {ends} FROM {{table}}").fetchall()[0] if v), default=0.0)
+    greatest = max(
+        (float(v) for v in _ask(dataset, f"SELECT {ends} FROM {dataset.table}").fetchall()[0] if v), default=0.0
+    )
     decimals = max(0, next((d for d in range(_DECIMALS, -1, -1) if greatest * 10**d < -MISSING), 0))
     cells = ", ".join(
         f"coalesce(CAST(round({expression} * {10**decimals}) AS INTEGER), {MISSING})"
@@ -57,7 +59,9 @@ def read_values(dataset: Dataset, number_of: Mapping[str, int]) -> Table:
             f"({identifier(name + '_high')} - {identifier(name)})",
         )
     )
-    found = _ask(dataset, f"SELECT place_id, CAST(date - DATE '1970-01-01' AS INTEGER) AS day, {cells} FROM {{table}}")
+    found = _ask(
+        dataset, f"SELECT place_id, CAST(date - DATE '1970-01-01' AS INTEGER) AS day, {cells} FROM {dataset.table}"
+    )
     columns = list(found.fetchnumpy().values())
     places, row_of = np.unique(np.asarray(columns[0], dtype=object), return_inverse=True)
     values = np.full((len(places), len(names), len(_PARTS), len(dataset.weeks)), MISSING, dtype=np.int32)
@@ -82,6 +86,6 @@ def _ask(dataset: Dataset, sql: str) -> Any:
     import duckdb
 
     try:
-        return connect().execute(sql.format(table=f"read_parquet({literal(str(dataset.parquet))})"))
+        return connect().execute(sql)
     except duckdb.Error:
         raise InputError(f"{dataset.parquet}: cannot be read as the table that datapackage.json describes") from None

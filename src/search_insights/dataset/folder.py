@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from search_insights.errors import InputError
+from search_insights.support.sql import literal
 
 # The files beside the tables in a published folder.
 STATEMENTS = ("datapackage.json", "privacy.json", "PRIVACY.md", "summary.json", "summary.svg")
@@ -37,6 +38,11 @@ class Description:
     fields: tuple[str, ...]
     trends: tuple[TrendColumn, ...]
     levels: tuple[str, ...]
+
+    @property
+    def table(self) -> str:
+        """The SQL that reads the Parquet table."""
+        return f"read_parquet({literal(str(self.parquet))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,13 @@ def published_checksums(folder: Path) -> dict[date, str]:
         return {date.fromisoformat(row["week"]): str(row["checksum"]) for row in rows}
     except (ValueError, KeyError, TypeError):
         raise _not_a_dataset(folder) from None
+
+
+def csv_table(path: Path) -> str:
+    """Write the SQL that reads a published CSV file as text, with no guess about its form."""
+    return (
+        f"read_csv({literal(str(path))}, all_varchar = true, header = true, delim = ',', quote = '\"', escape = '\"')"
+    )
 
 
 def _read_privacy(folder: Path) -> Mapping[str, Any]:

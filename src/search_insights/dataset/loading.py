@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from search_insights.dataset.folder import Description, read_description
 from search_insights.errors import InputError
-from search_insights.support.sql import connect, identifier, literal
+from search_insights.support.sql import connect, identifier
 
 Frame = Literal["polars", "pandas", "arrow"]
 
@@ -29,11 +29,10 @@ def load(path: str | Path, level: str, trend: str, frame: Frame | None = None) -
     _check_level(level, dataset)
     value = identifier(column)
     with connect() as connection:
-        table = f"read_parquet({literal(str(dataset.parquet))})"
         rows = connection.execute(
             f"""SELECT date, place_id, code, {_name_expression(dataset)} AS name, {value} AS value,
                        {identifier(column + "_low")} AS low, {identifier(column + "_high")} AS high
-                FROM {table} WHERE level = ? AND {value} IS NOT NULL ORDER BY place_id, date""",
+                FROM {dataset.table} WHERE level = ? AND {value} IS NOT NULL ORDER BY place_id, date""",
             [level],
         )
         return _frame(rows.fetchnumpy(), frame)

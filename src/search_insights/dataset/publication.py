@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from search_insights.dataset.datapackage import datapackage
-from search_insights.dataset.folder import STATEMENTS, published_checksums
+from search_insights.dataset.folder import STATEMENTS, csv_table, published_checksums
 from search_insights.dataset.statement import privacy_json, privacy_page
 from search_insights.dataset.summary import save_summary_chart, summarize
 from search_insights.dataset.tables import file_stem, value_columns, write_tables
 from search_insights.dp.accounting import account
 from search_insights.errors import CheckFailed, InputError
 from search_insights.support.replace_folder import replacing
-from search_insights.support.sql import connect, identifier, literal
+from search_insights.support.sql import connect, identifier
 from search_insights.trends.release import Release, corrected, make_release, record_decisions
 
 
@@ -126,15 +126,8 @@ def _changed_values(release: Release, draft: Path, out: Path) -> int:
         try:
             (row,) = connection.execute(f"""
                 SELECT coalesce(sum({differs}), 0)
-                FROM {_csv(old)} AS o LEFT JOIN {_csv(new)} AS n USING (date, place_id)
+                FROM {csv_table(old)} AS o LEFT JOIN {csv_table(new)} AS n USING (date, place_id)
                 WHERE o.place_id NOT IN (SELECT place_id FROM removed)""").fetchall()
         except duckdb.Error:
             raise InputError(f"{old}: cannot be read as this dataset; move it away, or give another folder") from None
     return int(row[0])
-
-
-def _csv(path: Path) -> str:
-    """Return the table function that reads a published table as text, with nothing left to detection."""
-    return (
-        f"read_csv({literal(str(path))}, all_varchar = true, header = true, delim = ',', quote = '\"', escape = '\"')"
-    )

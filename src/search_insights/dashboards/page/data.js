@@ -40,9 +40,8 @@ export async function openRelease(entry) {
 
 class Release {
   constructor(entry, index, regions) {
-    const { knowsUnreported, ...facts } = index;
     const columns = { ids: [], codes: [], names: [], parents: [], reasonNumbers: [], points: [] };
-    Object.assign(this, { ...facts, knowsUnreported, entry, ...columns });
+    Object.assign(this, { ...index, entry, ...columns });
     this.unit = 10 ** -index.decimals;
     this.byId = new Map();
     this.childrenOf = new Map();
