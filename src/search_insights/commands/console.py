@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from datetime import date
 
 
 def out(text: str = "") -> None:
@@ -32,6 +33,11 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[
         for row in [header, *rows]
     ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def span(weeks: Sequence[date]) -> str:
+    """Say how many weeks there are, and from when to when."""
+    return f"{len(weeks)} weeks, {weeks[0]} to {weeks[-1]}" if len(weeks) > 1 else f"1 week, {weeks[0]}"
 
 
 PATIENCE = 2.0  # seconds

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from search_insights.commands.console import Steps, out, table
+from search_insights.commands.console import Steps, out, span, table
 
 HELP = "make the public dataset from the store"
 EXAMPLE = "search-insights publish --store releases.db --out dataset"
@@ -28,7 +28,6 @@ def run(args: argparse.Namespace) -> int:
         for row in published.summary
     ]
     out(table(("level", "trend", "regions", *OUTCOMES), rows, right=range(2, 7)))
-    weeks = published.release.trends.weeks
-    out(f"\n{published.csv}: {published.rows:,} rows, {len(weeks)} weeks, {weeks[0]} to {weeks[-1]}")
+    out(f"\n{published.csv}: {published.rows:,} rows, {span(published.release.trends.weeks)}")
     out(f"{args.out}: datapackage.json, PRIVACY.md, privacy.json, summary.svg describe it")
     return 0

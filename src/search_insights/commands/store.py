@@ -1,11 +1,9 @@
 """Back a store up, and restore a backup. The store is the only state: everything else can be made again."""
 
 import argparse
-from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 
-from search_insights.commands.console import note, out
+from search_insights.commands.console import note, out, span
 from search_insights.commands.options import add_jobs
 
 HELP = "back a store up, and restore a backup"
@@ -47,7 +45,7 @@ def _backup(args: argparse.Namespace) -> int:
     from search_insights.trends.scaling import scale_problems
 
     weeks = back_up(args.store, args.out, scale_problems)
-    out(f"{args.out}: {_span(weeks)}, copied and verified")
+    out(f"{args.out}: {span(weeks)}, copied and verified")
     return 0
 
 
@@ -58,14 +56,10 @@ def _restore(args: argparse.Namespace) -> int:
 
     published = published_checksums(args.dataset) if args.dataset else None
     restored = restore(args.backup, args.store, scale_problems, published=published, replace=args.replace)
-    out(f"{args.store}: {_span(restored.weeks)}, restored and verified")
+    out(f"{args.store}: {span(restored.weeks)}, restored and verified")
     if restored.lost:
         note(
             "committed after this backup, so they are not in the store and will not be noised again: "
             f"{', '.join(str(week) for week in restored.lost)}. A newer backup may hold them"
         )
     return 0
-
-
-def _span(weeks: Sequence[date]) -> str:
-    return f"{len(weeks)} weeks, {weeks[0]} to {weeks[-1]}" if len(weeks) > 1 else f"1 week, {weeks[0]}"
