@@ -23,12 +23,6 @@ from tests.support.stores import add_weeks, held_by_another_process
 FIRST, SECOND, THIRD = date(2021, 1, 4), date(2021, 1, 11), date(2021, 1, 18)
 
 
-@pytest.fixture
-def store(tmp_path: Path, short_coverage: Coverage) -> Path:
-    """A store with two weeks."""
-    return add_weeks(tmp_path / "store.db", short_coverage, {}, {})
-
-
 def tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
     """Return every table of a store with its rows, and the schema with its constraints."""
     with duckdb.connect(str(path), read_only=True) as connection:

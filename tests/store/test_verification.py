@@ -55,11 +55,10 @@ pytestmark = pytest.mark.usefixtures("quick_accounting")
 
 
 @pytest.fixture
-def store(tmp_path: Path, short_coverage: Coverage) -> Path:
-    """A store with two weeks and a fixed scale."""
-    path = add_weeks(tmp_path / "store.db", short_coverage, {}, {})
-    released(path)
-    return path
+def store(store: Path) -> Path:
+    """The store with two weeks, and with a fixed scale."""
+    released(store)
+    return store
 
 
 def change(store: Path, sql: str) -> None:
