@@ -72,9 +72,7 @@ def test_more_unusable_rows_than_the_limit_are_refused(publisher: Publisher, kin
 
 
 @pytest.mark.parametrize("kind", BAD_ROWS)
-def test_unusable_rows_within_the_limit_are_told_to_the_operator_only(
-    publisher: Publisher, kind: str
-) -> None:
+def test_unusable_rows_within_the_limit_are_told_to_the_operator_only(publisher: Publisher, kind: str) -> None:
     """5 % are accepted; the number of unused rows is printed on standard error only, and the rows are not counted."""
     columns, words = BAD_ROWS[kind]
     bad = {role: expression.format(bad=7) for role, expression in columns.items()}
