@@ -18,8 +18,9 @@ from search_insights.spec.geography import Geography, load_geography
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
 from tests.lab.mutants import MUTANTS, VARIABLE
+from tests.support.command_line import Run
 from tests.support.dashboards import other_dataset, us_dataset, with_a_zero
-from tests.support.logs import Publisher, Run, little_coverage, new_publisher
+from tests.support.logs import Publisher, little_coverage, new_publisher
 from tests.support.other_country import other_geography, other_spec
 from tests.support.quick_accounting import patch_accounting
 from tests.support.skips import pytest_terminal_summary  # noqa: F401 - a hook of pytest

@@ -22,7 +22,7 @@ from search_insights.store.verification import problems
 from search_insights.trends.release import make_release
 from search_insights.trends.scaling import scale_problems
 from tests.lab.damage import content, flips, refused
-from tests.support.logs import Run
+from tests.support.command_line import Run
 from tests.support.stores import FIRST, USUAL, add_weeks, entry_for, released
 
 # The tables as schema version 1 made them. Do not change this text: such stores exist.
