@@ -25,13 +25,11 @@ from search_insights.store.journal import read_journal
 from search_insights.store.store import open_store
 from search_insights.store.verification import problems
 from search_insights.trends.scaling import scale_problems
-from tests.lab.kill_cases import PUBLISH, WEEKS, anonymize_words, new_folder
+from tests.lab.kill_cases import BACKUP, PUBLISH, WEEKS, anonymize_words, new_folder
 from tests.lab.kills import Ended, digest, run_process
 from tests.support.clocks import clock
 from tests.support.command_line import assert_one_line
 from tests.support.logs import MONDAY, Publisher, searches, write_log
-
-BACKUP = ("store", "backup", "--store", "store.db", "--out", "backup.db")
 
 
 def weeks_in(folder: Path) -> list[str]:
