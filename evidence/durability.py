@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.lab.damage import flip, flips
-from tests.lab.kill_cases import PUBLISH, WEEKS, anonymize_words, cases, new_folder, week_query
+from tests.lab.kill_cases import BACKUP, PUBLISH, WEEKS, anonymize_words, cases, new_folder, week_query
 from tests.lab.kills import Case, Ended, Step, Tally, check, die_after_commit, random_moments, run_process, steps_of
 from tests.lab.large_days import LARGE_DAYS, measure
 from tests.lab.soak import soak
@@ -38,7 +38,6 @@ from search_insights.trends.scaling import scale_problems
 
 Point = tuple[Step | None, float | None]  # where a command is killed: at a step, or after so many seconds
 
-BACKUP = ("store", "backup", "--store", "store.db", "--out", "backup.db")
 MEMORY = "2GB"
 MOST_MEGABYTES = 2_700  # of the whole process, with that memory
 

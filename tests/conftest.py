@@ -1,9 +1,9 @@
-"""Fixtures of all tests: releases, Spark, the program as a user runs it, and datasets and sites of the dashboard."""
+"""Fixtures of all tests: releases, Spark, and the program as a user runs it."""
 
 import os
 import socket
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,15 +11,14 @@ import pytest
 from hypothesis import settings
 
 from search_insights.commands.cli import main
-from search_insights.dashboards.site import dashboard
 from search_insights.private.spark.session import Cluster, open_session, private_session
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Geography, load_geography
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
 from tests.lab.mutants import MUTANTS, VARIABLE
-from tests.support.dashboards import other_dataset, us_dataset, with_a_zero
-from tests.support.logs import Publisher, Run, little_coverage, new_publisher
+from tests.support.command_line import Run
+from tests.support.logs import Publisher, little_coverage, new_publisher
 from tests.support.other_country import other_geography, other_spec
 from tests.support.quick_accounting import patch_accounting
 from tests.support.skips import pytest_terminal_summary  # noqa: F401 - a hook of pytest
@@ -139,43 +138,3 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def quick_accounting(monkeypatch: pytest.MonkeyPatch) -> None:
     """The accounting made quick, for tests that are about something else."""
     patch_accounting(monkeypatch.setattr)
-
-
-# The dashboard's datasets and sites, each made once
-
-
-@pytest.fixture(scope="session")
-def us_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dataset of the real United States."""
-    return _published(us_dataset, tmp_path_factory.mktemp("us"))
-
-
-@pytest.fixture(scope="session")
-def other_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dataset of Qazaria."""
-    return _published(other_dataset, tmp_path_factory.mktemp("qazaria"))
-
-
-def _published(make: Callable[[Path], Path], folder: Path) -> Path:
-    with pytest.MonkeyPatch.context() as patch:
-        patch_accounting(patch.setattr)
-        return make(folder)
-
-
-@pytest.fixture(scope="session")
-def us_site(us_data: Path, other_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of both countries, the United States first."""
-    return dashboard([us_data, other_data], tmp_path_factory.mktemp("both") / "site").folder
-
-
-@pytest.fixture(scope="session")
-def other_site(other_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of Qazaria alone, made from nothing but its dataset."""
-    return dashboard([other_data], tmp_path_factory.mktemp("other") / "site").folder
-
-
-@pytest.fixture(scope="session")
-def zero_site(other_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Qazaria with a published value of 0: one canton, the first trend, the second week."""
-    folder = tmp_path_factory.mktemp("zero")
-    return dashboard([with_a_zero(other_data, folder / "dataset")], folder / "site").folder

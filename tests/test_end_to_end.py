@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from search_insights.dataset.loading import load
-from tests.support.logs import Run
+from tests.support.command_line import Run
 from tests.support.other_country import OTHER_SPEC, PLAIN_SPEC, other_geography
 
 

@@ -25,12 +25,11 @@ from search_insights.store.journal import read_journal
 from search_insights.store.store import open_store
 from search_insights.store.verification import problems
 from search_insights.trends.scaling import scale_problems
-from tests.lab.kill_cases import PUBLISH, WEEKS, anonymize_words, new_folder
+from tests.lab.kill_cases import BACKUP, PUBLISH, WEEKS, anonymize_words, new_folder
 from tests.lab.kills import Ended, digest, run_process
 from tests.support.clocks import clock
+from tests.support.command_line import assert_one_line
 from tests.support.logs import MONDAY, Publisher, searches, write_log
-
-BACKUP = ("store", "backup", "--store", "store.db", "--out", "backup.db")
 
 
 def weeks_in(folder: Path) -> list[str]:
@@ -45,11 +44,11 @@ def weeks_in(folder: Path) -> list[str]:
         raise
 
 
-def assert_one_line(ended: Ended) -> None:
+def assert_refused_in_one_line(ended: Ended) -> None:
+    """Check that a process ended with exit code 2 and, after its progress, one line that is not a fault's."""
     assert ended.code == 2, ended.text
-    lines = [line for line in ended.text.splitlines() if not line.startswith(("[", "week "))]
-    assert len(lines) == 1, ended.text
-    assert lines[0].startswith("search-insights: ")
+    lines = [line for line in ended.text.splitlines(keepends=True) if not line.startswith(("[", "week "))]
+    assert_one_line("".join(lines))
     assert "fault of the program" not in lines[0]
 
 
@@ -99,7 +98,7 @@ def test_a_disk_that_is_full_changes_nothing(one: Path, words: tuple[str, ...], 
     weeks, dataset, names = weeks_in(one), digest(one / "dataset"), {path.name for path in one.iterdir()}
     ended = run_process(words, one, setup=partial(largest_file, space))
     if ended.code or words != anonymize_words(WEEKS[1]):  # a week may still fit into the .wal file
-        assert_one_line(ended)
+        assert_refused_in_one_line(ended)
         assert weeks_in(one) == weeks
         assert {path.name for path in one.iterdir()} - {"store.db.wal"} == names
     assert digest(one / "dataset") == dataset
@@ -132,7 +131,7 @@ def test_a_real_disk_that_is_full_is_reported_and_can_be_used_again(one: Path, t
             filler.write_bytes(bytes(6 << 20))
         for words in (anonymize_words(WEEKS[1]), BACKUP):
             ended = run_process(words, tmp_path, setup=partial(be_in, folder))
-            assert_one_line(ended)
+            assert_refused_in_one_line(ended)
             assert weeks_in(folder) == [str(WEEKS[0])]
         filler.unlink()
         for words in (anonymize_words(WEEKS[1]), PUBLISH, BACKUP):
@@ -167,7 +166,7 @@ def read_only(one: Path) -> Iterator[Path]:
 def test_a_read_only_store_is_one_line(read_only: Path) -> None:
     """`anonymize` on a read-only store ends in one line and commits nothing."""
     ended = run_process(anonymize_words(WEEKS[1]), read_only, setup=drop_privileges)
-    assert_one_line(ended)
+    assert_refused_in_one_line(ended)
     assert "store.db: the store may not be opened by this user" in ended.text
     assert weeks_in(read_only) == [str(WEEKS[0])]
 
@@ -187,7 +186,7 @@ def test_a_read_only_folder_is_one_line(read_only: Path, words: tuple[str, ...])
     (read_only / "tmp").chmod(0o700)
     before = digest(read_only)
     ended = run_process(words, read_only, setup=in_a_read_only_folder)
-    assert_one_line(ended)
+    assert_refused_in_one_line(ended)
     read_only.chmod(0o700)
     assert digest(read_only) == before
 

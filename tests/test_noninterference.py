@@ -25,7 +25,8 @@ from search_insights.support.arrays import Counts, Floats
 from search_insights.trends import release
 from tests.lab.mutants import everywhere
 from tests.support.clocks import clock
-from tests.support.logs import MONDAY, Publisher, Run, little_geography, new_publisher, searches
+from tests.support.command_line import Run
+from tests.support.logs import MONDAY, Publisher, little_geography, new_publisher, searches
 
 BUSY = searches(category="['A1', 'A2', 'A3'][(i % 3) + 1]", rows=40_000)
 SPARSE = searches(region="'US-AL'", category="'A3'", rows=30_000)

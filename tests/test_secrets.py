@@ -17,7 +17,7 @@ from search_insights.errors import LogError
 from search_insights.private.log import LogSource
 from search_insights.spec.cells import CellList
 from search_insights.store.journal import journal_path
-from tests.lab.kill_cases import PUBLISH, WEEKS, anonymize_words, new_folder
+from tests.lab.kill_cases import BACKUP, PUBLISH, WEEKS, anonymize_words, new_folder
 from tests.lab.kills import run_process, start_process
 from tests.support.logs import SECRET, WEEK, Publisher, count, searches, write_log
 
@@ -51,8 +51,7 @@ def test_no_canary_leaves_the_log(tmp_path: Path, kind: str) -> None:
     folder = new_folder(tmp_path / "work")
     log_with_canaries(folder, kind=kind)
     printed = ""
-    backup = ("store", "backup", "--store", "store.db", "--out", "backup.db")
-    for words in (anonymize_words(WEEKS[0]), PUBLISH, backup, ("ledger", "--store", "store.db", "--verify")):
+    for words in (anonymize_words(WEEKS[0]), PUBLISH, BACKUP, ("ledger", "--store", "store.db", "--verify")):
         ended = run_process(words, folder)
         assert ended.code == 0, ended.text
         printed += ended.text

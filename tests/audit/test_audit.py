@@ -24,7 +24,8 @@ from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Spec
 from search_insights.support.arrays import Counts, Floats
 from tests.lab.mutants import MUTANTS, everywhere
-from tests.support.logs import LITTLE_REGIONS, Run, little_coverage
+from tests.support.command_line import Run
+from tests.support.logs import LITTLE_REGIONS, little_coverage
 from tests.support.other_country import other_geography, other_spec_file, plain_spec, write_csv
 
 DRAWS = 12_000

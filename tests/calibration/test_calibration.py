@@ -23,7 +23,8 @@ from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Promise, Reliability, Spec
 from search_insights.spec.spec_file import load_spec
 from search_insights.trends.reliability import assess, chance_of_keeping
-from tests.support.logs import Run, little_coverage, little_geography
+from tests.support.command_line import Run
+from tests.support.logs import little_coverage, little_geography
 from tests.support.other_country import other_geography, other_spec, other_spec_file, plain_spec, specs
 
 HEADER = "level,size_class,regions,A0,A1,A2,A3"

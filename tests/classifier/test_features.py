@@ -1,7 +1,6 @@
 """Promises about how texts become features: nothing crashes, and a text's answer depends on that text alone."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,12 +12,6 @@ PIECES = st.sampled_from(
     ["covid", "vaccine", "Vaccine\n", " near me", "'", "\u2019", "\x00", "\ud800", "шот", "لقاح", "💉", "ẞ", "İ"]
 )
 TEXTS = st.text(max_size=60) | st.lists(PIECES | st.text(st.characters(), max_size=5), max_size=12).map("".join)
-
-
-@pytest.fixture(scope="module")
-def packaged() -> Classifier:
-    """The packaged model."""
-    return load_classifier()
 
 
 @given(st.lists(TEXTS, max_size=30))

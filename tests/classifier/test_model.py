@@ -26,12 +26,6 @@ WHOLE = (DATA / "vaccination.model").read_bytes()
 POOL_TEXTS, POOL_SEED = 20_000, 1  # as in `make model`
 
 
-@pytest.fixture(scope="module")
-def packaged() -> Classifier:
-    """The packaged model."""
-    return load_classifier()
-
-
 # The packaged model
 
 

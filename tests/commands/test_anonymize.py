@@ -8,12 +8,12 @@ import pytest
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
+from tests.support.command_line import Run
 from tests.support.logs import (
     MONDAY,
     NEXT_WEEK,
     WEEK,
     Publisher,
-    Run,
     assert_refused,
     searches,
     searches_of_weeks,

@@ -21,23 +21,15 @@ from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec, spec_toml
 from tests.lab.kill_cases import PUBLISH, WEEKS, anonymize_words, week_log
 from tests.lab.kills import run_process
-from tests.support.logs import (
-    MONDAY,
-    ROWS,
-    SECRET,
-    Publisher,
-    Run,
-    assert_one_line,
-    little_geography,
-    searches,
-    write_log,
-)
+from tests.support.command_line import Run, assert_one_line
+from tests.support.logs import MONDAY, ROWS, SECRET, Publisher, little_geography, searches, write_log
 from tests.support.other_country import OTHER_REGIONS, OTHER_SPEC, write_csv
 
 HEADER = "user_id,timestamp,region,category,query\n"
 LINES = "".join(f"{SECRET}{i},2021-03-{8 + i % 7:02d}T20:00:00Z,94103,A1,{SECRET} q{i}\n" for i in range(ROWS))
 CSV = HEADER + LINES
 DOUBLE = "".join(f"{'x' if i else 'user_id'},{line}\n" for i, line in enumerate(CSV.splitlines()))
+NOT_REGULAR = "not a regular file, and the log is read more than once"
 
 Make = Callable[[Path], Path]
 
@@ -186,10 +178,10 @@ CORPUS: dict[str, tuple[Make, str]] = {
     "gzip": (text(gzip.compress(CSV.encode()), "log.csv.gz"), ""),
     "a bomb of one line": (text(gzip.compress(HEADER.encode() + b"0" * 50_000_000), "log.csv.gz"), "cannot be read as"),
     "a folder called Parquet": (folder_of("log.parquet"), "a folder without log files"),
-    "a link to itself": (folder_of("log.parquet", "log.parquet"), "not a regular file, and the log is read more"),
+    "a link to itself": (folder_of("log.parquet", "log.parquet"), NOT_REGULAR),
     "a link to nothing": (folder_of("log.parquet", "gone.parquet"), "not a regular file"),
     "a folder that holds itself": (loop_with_a_log, ""),
-    "a pipe": (pipe, "not a regular file, and the log is read more than once"),
+    "a pipe": (pipe, NOT_REGULAR),
     "a glob that matches nothing": (lambda f: f / "*.parquet", "no such file"),
     "a glob that is none": (lambda f: f / "[", "no such file"),
     "an address": (lambda f: Path("s3://bucket/log.parquet"), "no such file"),

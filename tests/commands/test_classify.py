@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from search_insights.classifier.model import load_classifier
-from tests.support.logs import Run
+from tests.support.command_line import Run
 from tests.support.other_country import OTHER_SPEC, other_geography
 from tests.support.training import toy_labels
 

@@ -13,11 +13,11 @@ import pytest
 
 from search_insights import errors
 from search_insights.commands.cli import COMMANDS, command_module
-from tests.support.logs import Run, assert_one_line
+from tests.support.command_line import Run, assert_one_line
 
 PROGRAM = Path(sysconfig.get_path("scripts")) / "search-insights"
 # Packages that take long to import; `--help` must not load them.
-HEAVY = ("duckdb", "numpy", "scipy", "dp_accounting", "opendp", "altair", "pyspark")
+HEAVY = ("duckdb", "numpy", "scipy", "dp_accounting", "opendp", "vl_convert", "pyspark")
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ import pytest
 
 from search_insights.spec.spec import Spec
 from search_insights.store.ledger import LedgerEntry, checksum
-from tests.support.logs import MONDAY, WEEK, Publisher, Run, searches
+from tests.support.command_line import Run
+from tests.support.logs import MONDAY, WEEK, Publisher, searches
 
 
 @pytest.fixture

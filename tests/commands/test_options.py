@@ -4,7 +4,7 @@ import argparse
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -14,8 +14,7 @@ from search_insights import errors
 from search_insights.commands.cli import COMMANDS, command_module, command_parsers
 from search_insights.commands.options import OPTIONS
 from search_insights.commands.reference import reference_page
-
-Run = Callable[..., tuple[int, str, str]]
+from tests.support.command_line import Run, assert_one_line
 
 
 def every_parser() -> Iterator[argparse.ArgumentParser]:
@@ -42,8 +41,7 @@ def test_a_mistyped_option_names_the_one_that_was_meant(run: Run, words: str, sa
     """Also where the mistake makes a required option seem to be missing; the line points to the command's help."""
     code, out, err = run(*words.split())
     assert (code, out) == (2, "")
-    assert err.startswith("search-insights: ")
-    assert err.count("\n") == 1
+    assert_one_line(err)
     assert said in err
     command = " ".join(word for word in words.split()[:2] if word in ("store", "backup", *COMMANDS))
     assert f"see 'search-insights {command}{' ' if command else ''}--help'" in err

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.support.logs import Run
+from tests.support.command_line import Run
 from tests.support.other_country import OTHER_SPEC, other_spec_file
 
 

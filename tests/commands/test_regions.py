@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from search_insights.spec.geography import Geography
-from tests.support.logs import Run
+from tests.support.command_line import Run
 from tests.support.other_country import other_geography, other_spec_file
 
 

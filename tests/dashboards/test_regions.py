@@ -7,8 +7,8 @@ import pytest
 from search_insights.dashboards.site import dashboard
 from search_insights.errors import InputError
 from search_insights.spec.geography import load_geography
+from tests.support.command_line import Run
 from tests.support.dashboards import QAZARIA, data_folder, read_json
-from tests.support.logs import Run
 from tests.support.other_country import other_geography, other_spec_file
 
 # A commune that has no value in any week, and is known only from the rows of its parishes.

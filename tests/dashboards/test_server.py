@@ -11,7 +11,7 @@ import pytest
 
 from search_insights.dashboards.server import file_of
 from tests.support.browser import running_server
-from tests.support.logs import Run
+from tests.support.command_line import Run
 
 
 @pytest.fixture(scope="module")

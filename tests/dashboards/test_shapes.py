@@ -10,8 +10,8 @@ import pytest
 from search_insights.dashboards.shapes import load_topology, project_shapes
 from search_insights.dashboards.site import dashboard
 from search_insights.spec.geography import Geography
+from tests.support.command_line import Run
 from tests.support.dashboards import QAZARIA, US, data_folder, read_json
-from tests.support.logs import Run
 
 
 def test_every_state_and_county_has_an_outline_within_the_picture(us: Geography) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 import search_insights
 from search_insights.dashboards.site import dashboard
+from tests.support.command_line import Run
 from tests.support.dashboards import QAZARIA, US, data_folder, digests, read_json
-from tests.support.logs import Run
 
 
 def test_the_command_builds_a_site_and_says_how_to_serve_it(other_data: Path, tmp_path: Path, run: Run) -> None:

@@ -15,7 +15,7 @@ from search_insights.errors import InputError
 from search_insights.evaluation.accuracy import Accuracy, evaluate
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
-from tests.support.logs import Run
+from tests.support.command_line import Run
 from tests.support.other_country import other_geography, other_spec_file
 from tests.support.stores import CITY, FIRST, NOTHING, USUAL, add_weeks, released
 

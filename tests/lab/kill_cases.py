@@ -47,6 +47,7 @@ def anonymize_words(*weeks: date) -> tuple[str, ...]:
     )
 
 
+BACKUP = ("store", "backup", "--store", "store.db", "--out", "backup.db")
 DASHBOARD = ("dashboard", "dataset", "--out", "site")
 PUBLISH = ("publish", "--store", "store.db", "--out", "dataset")
 
@@ -65,12 +66,11 @@ def cases(home: Path) -> list[Case]:
     """Prepare the cases, each with its folder."""
     nothing = new_folder(home / "nothing", *WEEKS)
     one = _after(nothing, home / "one", anonymize_words(WEEKS[0]), PUBLISH)
-    backup = ("store", "backup", "--store", "store.db", "--out", "backup.db")
-    three = _after(one, home / "three", backup, anonymize_words(*WEEKS))
+    three = _after(one, home / "three", BACKUP, anonymize_words(*WEEKS))
     shown = _after(one, home / "shown", DASHBOARD, anonymize_words(*WEEKS), PUBLISH)
     files = ("store.db", "store.db.journal")
     restore = ("store", "restore", "backup.db", "--store", "store.db", "--dataset", "dataset", "--replace")
-    second = ("store", "backup", "--store", "store.db", "--out", "second.db")
+    second = (*BACKUP[:-1], "second.db")
     return [
         Case("anonymize, first", nothing, anonymize_words(*WEEKS[:2]), makes=files),
         Case("anonymize, later", one, anonymize_words(*WEEKS), makes=files),

@@ -8,7 +8,6 @@ the command again completes it and leaves nothing behind.
 
 import hashlib
 import json
-import multiprocessing
 import os
 import random
 import shutil
@@ -36,6 +35,7 @@ from search_insights.store.store import Store, open_store
 from search_insights.store.verification import problems
 from search_insights.support.arrays import Counts
 from search_insights.trends.scaling import scale_problems
+from tests.lab.fork_server import start_forked
 
 Step = tuple[str, int, int]  # module, line, how often it was reached
 
@@ -54,9 +54,6 @@ WRITERS = (
     "trends/release.py",
 )
 _PACKAGE = Path(search_insights.__file__).parent
-
-_context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["tests.lab.preloaded"])
 
 
 # The processes
@@ -114,9 +111,7 @@ def start_process(
 ) -> BaseProcess:
     """Start the program in a folder and return the running process."""
     words = [str(argument) for argument in arguments]
-    process = _context.Process(target=_run, args=(words, folder, output or Path(os.devnull), at, steps, setup))
-    process.start()
-    return process
+    return start_forked(_run, words, folder, output or Path(os.devnull), at, steps, setup)
 
 
 def _run(

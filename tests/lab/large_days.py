@@ -1,7 +1,6 @@
 """Large days: one user or place with very many searches, or very many users, counted in a measured process."""
 
 import json
-import multiprocessing
 import resource
 import sys
 import tempfile
@@ -22,12 +21,10 @@ from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec
 from search_insights.spec.weeks import Week
 from search_insights.support.sql import connect, literal
+from tests.lab.fork_server import start_forked
 
 WEEK = Week(date(2021, 3, 1), "America/Los_Angeles")
 REGIONS = 5_000
-
-_context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["tests.lab.preloaded"])
 
 
 @dataclass(frozen=True)
@@ -84,8 +81,7 @@ def measure(large_day: LargeDay, events: int, memory: str) -> Measured:
     with tempfile.TemporaryDirectory() as folder:
         path = write_day(Path(folder), large_day, events)
         answer = Path(folder) / "answer.json"
-        process = _context.Process(target=_count, args=(path, memory, answer))
-        process.start()
+        process = start_forked(_count, path, memory, answer)
         process.join()
         if process.exitcode:
             raise AssertionError(f"{large_day.name}: exit code {process.exitcode}")

@@ -1,4 +1,4 @@
-"""Modules that the fork server of tests/lab/kills.py loads once, so that each process starts quickly."""
+"""Modules that the fork server (tests/lab/fork_server.py) loads once, so that each process starts quickly."""
 
 import dp_accounting  # noqa: F401
 import duckdb  # noqa: F401

@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module", params=["duckdb", "spark"])
-def session(request: pytest.FixtureRequest) -> "SparkSession | None":
-    """A session for Spark, None for DuckDB."""
+def engine_session(request: pytest.FixtureRequest) -> "SparkSession | None":
+    """A Spark session, None for DuckDB."""
     return request.getfixturevalue("spark") if request.param == "spark" else None
 
 
 @pytest.fixture(scope="module")
-def paper_bench(us_coverage: Coverage, session: "SparkSession | None") -> Iterator[Bench]:
+def paper_bench(us_coverage: Coverage, engine_session: "SparkSession | None") -> Iterator[Bench]:
     """The packaged release."""
-    with bench(us_coverage, session) as ready:
+    with bench(us_coverage, engine_session) as ready:
         yield ready
 
 
@@ -99,7 +99,7 @@ def events_of(coverage: Coverage, session: "SparkSession | None") -> st.SearchSt
     return st.lists(event, min_size=least, max_size=40)
 
 
-def test_every_user_day_keeps_x1_to_x4_and_counts_add_up_user_by_user(session: "SparkSession | None") -> None:
+def test_every_user_day_keeps_x1_to_x4_and_counts_add_up_user_by_user(engine_session: "SparkSession | None") -> None:
     """For any spec and log, each user's counts keep X1 to X4, and the counts of all users are the sum over users.
 
     The second half is about neighbouring logs: adding or removing a user-day changes the counts by exactly that
@@ -108,8 +108,8 @@ def test_every_user_day_keeps_x1_to_x4_and_counts_add_up_user_by_user(session: "
 
     def rule(data: st.DataObject) -> None:
         coverage = small_world(data.draw(specs(), label="spec"))
-        events = data.draw(events_of(coverage, session), label="events")
-        with bench(coverage, session) as table:
+        events = data.draw(events_of(coverage, engine_session), label="events")
+        with bench(coverage, engine_session) as table:
             alone = coverage_sum = table.cells.zeros()
             for user in {e.user for e in events}:
                 alone = table.count([e for e in events if e.user == user])
@@ -117,56 +117,56 @@ def test_every_user_day_keeps_x1_to_x4_and_counts_add_up_user_by_user(session: "
                 coverage_sum = coverage_sum + alone
             np.testing.assert_array_equal(table.count(events), coverage_sum)
 
-    for_all(session, 60, rule)
+    for_all(engine_session, 60, rule)
 
 
-def test_a_contribution_is_one_of_the_users_own_searches(session: "SparkSession | None") -> None:
+def test_a_contribution_is_one_of_the_users_own_searches(engine_session: "SparkSession | None") -> None:
     """A user is counted for a category only in a region where that user searched that category."""
 
     def rule(data: st.DataObject) -> None:
         coverage = small_world(data.draw(specs(), label="spec"))
-        events = data.draw(events_of(coverage, session), label="events")
+        events = data.draw(events_of(coverage, engine_session), label="events")
         places = {region.place_id: i for i, region in enumerate(coverage.geography.regions)}
         ids = [c.id for c in coverage.spec.categories]
         made = {(e.user, ids.index(e.category or ids[0]), places[e.region]) for e in events}
         made |= {(user, 0, region) for user, _, region in made}
-        with bench(coverage, session) as table:
+        with bench(coverage, engine_session) as table:
             table.count(events)
             for kept in table.kept():
                 assert (kept.user, kept.category, kept.open_region) in made
                 assert kept.classed_region is None or (kept.user, kept.category, kept.classed_region) in made
 
-    for_all(session, 25, rule)
+    for_all(engine_session, 25, rule)
 
 
-def test_every_category_of_a_user_is_counted_at_open_levels(session: "SparkSession | None") -> None:
+def test_every_category_of_a_user_is_counted_at_open_levels(engine_session: "SparkSession | None") -> None:
     """Bounding drops no more than it must: each category that a user searched counts once at open levels."""
 
     def rule(data: st.DataObject) -> None:
         coverage = small_world(data.draw(specs(), label="spec"))
-        events = data.draw(events_of(coverage, session), label="events")
+        events = data.draw(events_of(coverage, engine_session), label="events")
         ids = [c.id for c in coverage.spec.categories]
         searched = {(e.user, ids.index(e.category or ids[0])) for e in events} | {(e.user, 0) for e in events}
-        with bench(coverage, session) as table:
+        with bench(coverage, engine_session) as table:
             table.count(events)
             kept = [(k.user, k.category) for k in table.kept()]
         assert len(kept) == len(set(kept)), "X1, X2: one row for a user and category"
         assert set(kept) == searched
 
-    for_all(session, 25, rule)
+    for_all(engine_session, 25, rule)
 
 
-def test_order_and_repetition_of_events_do_not_matter(session: "SparkSession | None") -> None:
+def test_order_and_repetition_of_events_do_not_matter(engine_session: "SparkSession | None") -> None:
     """The same searches in another order, or repeated, give the same counts."""
 
     def rule(data: st.DataObject) -> None:
         coverage = small_world(data.draw(specs(), label="spec"))
-        events = data.draw(events_of(coverage, session), label="events")
+        events = data.draw(events_of(coverage, engine_session), label="events")
         shuffled = data.draw(st.permutations(events * 2))
-        with bench(coverage, session) as table:
+        with bench(coverage, engine_session) as table:
             np.testing.assert_array_equal(table.count(events), table.count(shuffled))
 
-    for_all(session, 25, rule)
+    for_all(engine_session, 25, rule)
 
 
 PAPER_EVENTS = (Event(1, 0, "94103"), Event(1, 60, "95023", "A2"))

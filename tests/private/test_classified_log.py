@@ -9,7 +9,8 @@ import pytest
 
 from search_insights.classifier.model import CategoryNumbers, Classifier, load_classifier
 from search_insights.classifier.train.training import save
-from tests.support.logs import Publisher, Run, by_cell, count, searches, write_log
+from tests.support.command_line import Run
+from tests.support.logs import Publisher, by_cell, count, searches, write_log
 from tests.support.other_country import OTHER_SPEC, other_geography
 from tests.support.training import train_toy
 

@@ -17,16 +17,10 @@ from search_insights.store.backup import back_up, restore
 from search_insights.store.journal import journal_path, read_journal
 from search_insights.store.store import open_store
 from search_insights.trends.scaling import scale_problems
-from tests.support.logs import Run
+from tests.support.command_line import Run
 from tests.support.stores import add_weeks, held_by_another_process
 
 FIRST, SECOND, THIRD = date(2021, 1, 4), date(2021, 1, 11), date(2021, 1, 18)
-
-
-@pytest.fixture
-def store(tmp_path: Path, short_coverage: Coverage) -> Path:
-    """A store with two weeks."""
-    return add_weeks(tmp_path / "store.db", short_coverage, {}, {})
 
 
 def tables(path: Path) -> dict[str, list[tuple[object, ...]]]:

@@ -86,11 +86,10 @@ def test_a_store_with_other_noise_than_its_journal_is_refused(tmp_path: Path, sh
 
 
 @pytest.mark.usefixtures("quick_accounting")
-def test_published_weeks_are_in_the_journal_first(tmp_path: Path, short_coverage: Coverage) -> None:
+def test_published_weeks_are_in_the_journal_first(store: Path) -> None:
     """A store without a journal, made by an older version or left by a crash, gets one before it is published."""
-    store = add_weeks(tmp_path / "store.db", short_coverage, {}, {})
     journal_path(store).unlink()
-    publish(store, tmp_path / "dataset")
+    publish(store, store.parent / "dataset")
     assert read_journal(store) == checksums(store)
 
 

@@ -33,7 +33,7 @@ def fill(path: Path, coverage: Coverage, change: str | None = None) -> None:
 
 
 @pytest.fixture
-def store(tmp_path: Path, other_coverage: Coverage) -> Iterator[Store]:
+def empty_store(tmp_path: Path, other_coverage: Coverage) -> Iterator[Store]:
     """An empty store of Qazaria."""
     with create_or_open_store(tmp_path / "store.db", other_coverage) as opened:
         yield opened
@@ -46,35 +46,39 @@ def noisy(other_coverage: Coverage) -> Counts:
     return np.arange(len(cells), dtype=np.int64) * 7 - 50
 
 
-def test_a_committed_week_reads_back_as_it_was(store: Store, noisy: Counts, other_coverage: Coverage) -> None:
+def test_a_committed_week_reads_back_as_it_was(empty_store: Store, noisy: Counts, other_coverage: Coverage) -> None:
     """Each count is read back for its cell, and the ledger has the entry."""
     entry = entry_for(other_coverage, noisy, WEEK)
-    store.commit_week(WEEK, noisy, entry)
-    np.testing.assert_array_equal(store.noisy_counts(WEEK), noisy)
-    assert store.entries() == [entry]
-    assert store.holds(WEEK)
+    empty_store.commit_week(WEEK, noisy, entry)
+    np.testing.assert_array_equal(empty_store.noisy_counts(WEEK), noisy)
+    assert empty_store.entries() == [entry]
+    assert empty_store.holds(WEEK)
 
 
-def test_a_week_is_committed_once(store: Store, noisy: Counts, other_coverage: Coverage) -> None:
+def test_a_week_is_committed_once(empty_store: Store, noisy: Counts, other_coverage: Coverage) -> None:
     """A second commit of a week is refused and does not change the first."""
-    store.commit_week(WEEK, noisy, entry_for(other_coverage, noisy, WEEK))
+    empty_store.commit_week(WEEK, noisy, entry_for(other_coverage, noisy, WEEK))
     with pytest.raises(StoreError, match="noised once"):
-        store.commit_week(WEEK, noisy + 1, entry_for(other_coverage, noisy + 1, WEEK))
-    np.testing.assert_array_equal(store.noisy_counts(WEEK), noisy)
-    assert len(store.entries()) == 1
+        empty_store.commit_week(WEEK, noisy + 1, entry_for(other_coverage, noisy + 1, WEEK))
+    np.testing.assert_array_equal(empty_store.noisy_counts(WEEK), noisy)
+    assert len(empty_store.entries()) == 1
 
 
 @pytest.mark.parametrize("days", [-6, -1, 1, 6])
-def test_weeks_in_the_store_share_no_day(store: Store, noisy: Counts, other_coverage: Coverage, days: int) -> None:
+def test_weeks_in_the_store_share_no_day(
+    empty_store: Store, noisy: Counts, other_coverage: Coverage, days: int
+) -> None:
     """A week that overlaps another is refused: the promise for a user-day needs each day to be in one week only."""
-    store.commit_week(WEEK, noisy, entry_for(other_coverage, noisy, WEEK))
+    empty_store.commit_week(WEEK, noisy, entry_for(other_coverage, noisy, WEEK))
     shifted = Week(WEEK.first_day + timedelta(days=days), WEEK.time_zone)
     with pytest.raises(StoreError, match="noised once"):
-        store.commit_week(shifted, noisy, entry_for(other_coverage, noisy, shifted))
-    assert len(store.entries()) == 1
+        empty_store.commit_week(shifted, noisy, entry_for(other_coverage, noisy, shifted))
+    assert len(empty_store.entries()) == 1
 
 
-def test_counts_without_their_own_entry_are_refused(store: Store, noisy: Counts, other_coverage: Coverage) -> None:
+def test_counts_without_their_own_entry_are_refused(
+    empty_store: Store, noisy: Counts, other_coverage: Coverage
+) -> None:
     """A ledger entry belongs to its counts and its week by the checksum; any other combination is refused."""
     entry = entry_for(other_coverage, noisy, WEEK)
     for wrong_week, wrong_noisy, wrong_entry in (
@@ -83,18 +87,18 @@ def test_counts_without_their_own_entry_are_refused(store: Store, noisy: Counts,
         (WEEK, noisy, replace(entry, checksum="0")),
     ):
         with pytest.raises(StoreError, match="does not belong"):
-            store.commit_week(wrong_week, wrong_noisy, wrong_entry)
-    assert store.entries() == []
+            empty_store.commit_week(wrong_week, wrong_noisy, wrong_entry)
+    assert empty_store.entries() == []
 
 
-def test_a_failure_inside_a_commit_leaves_nothing(store: Store, noisy: Counts, other_coverage: Coverage) -> None:
+def test_a_failure_inside_a_commit_leaves_nothing(empty_store: Store, noisy: Counts, other_coverage: Coverage) -> None:
     """Counts and entry are committed together: if the ledger refuses the entry, the counts are not stored either."""
     entry = replace(entry_for(other_coverage, noisy, WEEK), engine=None)  # type: ignore[arg-type]
     with pytest.raises(StoreError):
-        store.commit_week(WEEK, noisy, entry)
-    assert not store.holds(WEEK)
-    assert store.noisy_counts(WEEK).size == 0
-    store.commit_week(WEEK, noisy, entry_for(other_coverage, noisy, WEEK))
+        empty_store.commit_week(WEEK, noisy, entry)
+    assert not empty_store.holds(WEEK)
+    assert empty_store.noisy_counts(WEEK).size == 0
+    empty_store.commit_week(WEEK, noisy, entry_for(other_coverage, noisy, WEEK))
 
 
 def test_a_store_contains_its_spec_and_geography(tmp_path: Path, other_coverage: Coverage) -> None:

@@ -22,7 +22,7 @@ from search_insights.store.verification import problems
 from search_insights.trends.release import make_release
 from search_insights.trends.scaling import scale_problems
 from tests.lab.damage import content, flips, refused
-from tests.support.logs import Run
+from tests.support.command_line import Run
 from tests.support.stores import FIRST, USUAL, add_weeks, entry_for, released
 
 # The tables as schema version 1 made them. Do not change this text: such stores exist.
@@ -55,11 +55,10 @@ pytestmark = pytest.mark.usefixtures("quick_accounting")
 
 
 @pytest.fixture
-def store(tmp_path: Path, short_coverage: Coverage) -> Path:
-    """A store with two weeks and a fixed scale."""
-    path = add_weeks(tmp_path / "store.db", short_coverage, {}, {})
-    released(path)
-    return path
+def store(store: Path) -> Path:
+    """The store with two weeks, and with a fixed scale."""
+    released(store)
+    return store
 
 
 def change(store: Path, sql: str) -> None:

@@ -5,7 +5,7 @@ county in one state shares with a postal code in another. Its logs are small eno
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -32,13 +32,13 @@ from search_insights.store.ledger import LedgerEntry
 from search_insights.store.store import open_store
 from search_insights.support.arrays import Counts
 from search_insights.support.sql import literal
+from tests.support.command_line import Run, assert_one_line
 from tests.support.other_country import Row, write_csv
 from tests.support.quick_accounting import patch_account
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Run = Callable[..., tuple[int, str, str]]
 CellCounts = dict[tuple[str, str], int]
 ReadRow = tuple[str, str, str, str]
 
@@ -229,14 +229,6 @@ def new_publisher(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Pu
     patch_account(monkeypatch.setattr)
     monkeypatch.setattr("search_insights.commands.console.PATIENCE", math.inf)
     return Publisher(folder, little_geography(folder), run)
-
-
-def assert_one_line(err: str) -> None:
-    """Check that an error message is one line."""
-    assert err.startswith("search-insights: ")
-    assert err.count("\n") == 1
-    assert err.endswith("\n")
-    assert "Traceback" not in err
 
 
 def assert_refused(publisher: Publisher, result: tuple[int, str, str], *words: str) -> None:

@@ -21,7 +21,7 @@ def packaged(name: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def us() -> Iterator[Query]:
+def query_us() -> Iterator[Query]:
     """Query the packaged table of regions as `r`."""
     with duckdb.connect() as connection:
         connection.read_parquet(str(packaged("us_regions.parquet"))).create("r")
@@ -31,93 +31,99 @@ def us() -> Iterator[Query]:
 # The packaged table
 
 
-def test_the_table_has_exactly_the_promised_columns_and_types(us: Query) -> None:
+def test_the_table_has_exactly_the_promised_columns_and_types(query_us: Query) -> None:
     """Readers can rely on the names, the order and the types of the columns."""
-    assert [row[:2] for row in us("describe r")] == REGION_COLUMNS
+    assert [row[:2] for row in query_us("describe r")] == REGION_COLUMNS
 
 
-def test_the_table_holds_the_whole_country(us: Query) -> None:
+def test_the_table_holds_the_whole_country(query_us: Query) -> None:
     """One country, 50 states and the District of Columbia, every county of 2018, and every ZIP that has an area."""
-    counts: dict[str, int] = dict(us("select level, count(*) from r group by 1"))
+    counts: dict[str, int] = dict(query_us("select level, count(*) from r group by 1"))
     assert counts == {"country": 1, "state": 51, "county": 3142, "postal_code": 33642}
 
 
-def test_the_counties_have_the_known_sizes(us: Query) -> None:
+def test_the_counties_have_the_known_sizes(query_us: Query) -> None:
     """Release rules depend on county size: under 100,000 people, up to 500,000, and above."""
-    sizes = us("""select count(*) filter (population < 100000),
-                         count(*) filter (population between 100000 and 500000),
-                         count(*) filter (population > 500000) from r where level = 'county'""")
+    sizes = query_us("""select count(*) filter (population < 100000),
+                               count(*) filter (population between 100000 and 500000),
+                               count(*) filter (population > 500000) from r where level = 'county'""")
     assert sizes == [(2544, 458, 140)]
 
 
-def test_the_zip_areas_have_the_known_sizes(us: Query) -> None:
+def test_the_zip_areas_have_the_known_sizes(query_us: Query) -> None:
     """Release rules depend on ZIP area and county size: 3 square kilometres and 100,000 people."""
-    small = us("select count(*) from r where level = 'postal_code' and land_area_km2 < 3")
-    large = us("""select count(*) from r as z join r as c on z.parent = c.place_id where z.level = 'postal_code'
-                  and z.land_area_km2 >= 3 and c.population >= 100000""")
+    small = query_us("select count(*) from r where level = 'postal_code' and land_area_km2 < 3")
+    large = query_us("""select count(*) from r as z join r as c on z.parent = c.place_id where z.level = 'postal_code'
+                        and z.land_area_km2 >= 3 and c.population >= 100000""")
     assert (small, large) == ([(3073,)], [(13109,)])
 
 
-def test_people_and_land_add_up_level_by_level(us: Query) -> None:
+def test_people_and_land_add_up_level_by_level(query_us: Query) -> None:
     """The country is the sum of its states, and a state is the sum of its counties."""
-    sums = us("""select sum(population), round(sum(land_area_km2), 3) from r where level <> 'postal_code'
-                 group by level""")
+    sums = query_us("""select sum(population), round(sum(land_area_km2), 3) from r where level <> 'postal_code'
+                       group by level""")
     assert sums == [(326687501, 9150540.881)] * 3
-    assert not us("""select p.code from r as p join r as c on c.parent = p.place_id
-                     where p.level in ('country', 'state') group by all
-                     having sum(c.population) <> any_value(p.population)
-                     or abs(sum(c.land_area_km2) - any_value(p.land_area_km2)) > 0.001""")
+    assert not query_us("""select p.code from r as p join r as c on c.parent = p.place_id
+                           where p.level in ('country', 'state') group by all
+                           having sum(c.population) <> any_value(p.population)
+                           or abs(sum(c.land_area_km2) - any_value(p.land_area_km2)) > 0.001""")
 
 
-def test_every_place_id_is_unique_and_follows_from_level_and_code(us: Query) -> None:
+def test_every_place_id_is_unique_and_follows_from_level_and_code(query_us: Query) -> None:
     """The place_id is the key. Codes are not, since ZIP and county codes collide."""
-    assert us("select count(*) = count(distinct place_id) from r") == [(True,)]
+    assert query_us("select count(*) = count(distinct place_id) from r") == [(True,)]
     forms = {"country": "country/USA", "state": r"geoId/\d\d", "county": r"geoId/\d{5}", "postal_code": r"zip/\d{5}"}
-    for level, code, place_id in us("select level, code, place_id from r"):
+    for level, code, place_id in query_us("select level, code, place_id from r"):
         assert re.fullmatch(forms[level], place_id)
         assert level in ("country", "state") or place_id.endswith(f"/{code}")
 
 
-def test_zip_and_county_codes_do_collide(us: Query) -> None:
+def test_zip_and_county_codes_do_collide(query_us: Query) -> None:
     """The code 35013 is a county in New Mexico and a ZIP in Alabama: a log must use the place_id."""
-    rows = us("select place_id, parent from r where code = '35013' order by 1")
+    rows = query_us("select place_id, parent from r where code = '35013' order by 1")
     assert rows == [("geoId/35013", "geoId/35"), ("zip/35013", "geoId/01009")]
-    both = us("select count(*) from (select code from r group by 1 having count(*) > 1)")
+    both = query_us("select count(*) from (select code from r group by 1 having count(*) > 1)")
     assert both == [(1447,)]
 
 
-def test_every_parent_exists_one_level_up(us: Query) -> None:
+def test_every_parent_exists_one_level_up(query_us: Query) -> None:
     """The regions form one tree: ZIP in county in state in country."""
-    pairs = us("""select c.level, p.level from r as c left join r as p on c.parent = p.place_id
-                  group by all order by 1""")
+    pairs = query_us("""select c.level, p.level from r as c left join r as p on c.parent = p.place_id
+                        group by all order by 1""")
     assert pairs == [("country", None), ("county", "state"), ("postal_code", "county"), ("state", "country")]
 
 
-def test_no_territory_is_in_the_table(us: Query) -> None:
+def test_no_territory_is_in_the_table(query_us: Query) -> None:
     """Only the 50 states and the District of Columbia, at every level."""
-    states = us("select substr(place_id, 7), substr(code, 4) from r where level = 'state'")
+    states = query_us("select substr(place_id, 7), substr(code, 4) from r where level = 'state'")
     assert dict(states) == STATES
-    assert not us("select place_id from r where level = 'postal_code' and code similar to '(006|007|008|009|969).*'")
+    assert not query_us(
+        "select place_id from r where level = 'postal_code' and code similar to '(006|007|008|009|969).*'"
+    )
 
 
-def test_the_rows_are_sorted_by_level_and_code(us: Query) -> None:
+def test_the_rows_are_sorted_by_level_and_code(query_us: Query) -> None:
     """Country, states, counties, ZIPs, each in the order of its codes."""
     order = ["country", "state", "county", "postal_code"]
-    keys = [(order.index(level), code) for level, code in us("select level, code from r")]
+    keys = [(order.index(level), code) for level, code in query_us("select level, code from r")]
     assert keys == sorted(keys)
 
 
-def test_no_value_is_missing(us: Query) -> None:
+def test_no_value_is_missing(query_us: Query) -> None:
     """Every region has a name, a population, land and a point in the United States, to five decimals."""
-    assert not us("""select place_id from r where name = '' or not land_area_km2 > 0 or population < 0
-                     or columns(* exclude (parent)) is null""")
-    assert not us("select place_id from r where latitude not between 18 and 72 or longitude not between -180 and -66")
-    assert not us("select place_id from r where round(latitude, 5) <> latitude or round(longitude, 5) <> longitude")
+    assert not query_us("""select place_id from r where name = '' or not land_area_km2 > 0 or population < 0
+                           or columns(* exclude (parent)) is null""")
+    assert not query_us(
+        "select place_id from r where latitude not between 18 and 72 or longitude not between -180 and -66"
+    )
+    assert not query_us(
+        "select place_id from r where round(latitude, 5) <> latitude or round(longitude, 5) <> longitude"
+    )
 
 
-def test_changed_codes_are_those_of_2018(us: Query) -> None:
+def test_changed_codes_are_those_of_2018(query_us: Query) -> None:
     """Land that has another code in other files has its code of 2018 here, with its ZIPs."""
-    zips: dict[str, int] = dict(us("select parent, count(*) from r where level = 'postal_code' group by 1"))
+    zips: dict[str, int] = dict(query_us("select parent, count(*) from r where level = 'postal_code' group by 1"))
     assert [zips.get(f"geoId/{code}") for code in CODE_CHANGES] == [None] * 4
     assert (zips["geoId/46102"], zips["geoId/02158"], zips["geoId/02261"]) == (7, 12, 8)
 
@@ -136,20 +142,20 @@ def test_changed_codes_are_those_of_2018(us: Query) -> None:
         ("zip/42223", "Fort Campbell", "geoId/47125"),  # mail by Kentucky, addresses in Tennessee
     ],
 )
-def test_known_places_are_where_they_belong(us: Query, place_id: str, name: str, parent: str | None) -> None:
+def test_known_places_are_where_they_belong(query_us: Query, place_id: str, name: str, parent: str | None) -> None:
     """A ZIP is in the county that has most of its addresses; a tie goes to the lower code."""
-    assert us(f"select name, parent from r where place_id = '{place_id}'") == [(name, parent)]
+    assert query_us(f"select name, parent from r where place_id = '{place_id}'") == [(name, parent)]
 
 
 # The packaged shapes and the record of sources
 
 
-def test_the_shapes_cover_exactly_the_states_and_counties(us: Query) -> None:
+def test_the_shapes_cover_exactly_the_states_and_counties(query_us: Query) -> None:
     """A map can draw every state and county of the table, and nothing else."""
     objects = json.loads(packaged("us_shapes.topojson").read_text(encoding="utf-8"))["objects"]
     for name, level in (("states", "state"), ("counties", "county")):
         drawn = [shape["id"] for shape in objects[name]["geometries"]]
-        assert drawn == [row[0] for row in us(f"select place_id from r where level = '{level}' order by 1")]
+        assert drawn == [row[0] for row in query_us(f"select place_id from r where level = '{level}' order by 1")]
         assert {tuple(shape) for shape in objects[name]["geometries"]} == {("type", "id", "arcs")}
 
 
