@@ -13,7 +13,7 @@
 Every message is one line that says what is wrong, where, and what to do. It never contains a value from
 the search log: no user, no query, no region of an event, no exact count of events in a cell.
 
-The library does not know the command line. A message names a parameter in backquotes (`naive_zone`), and
+The library does not know the options of the command line. A message names a parameter in backquotes (`naive_zone`), and
 `commands/options.py` replaces it with the name of the option.
 """
 

@@ -137,3 +137,13 @@ def test_users_of_another_type_in_one_of_the_files_are_refused(publisher: Publis
     publisher.log(searches(user_id=other), "b.parquet")
     result = publisher.anonymize(publisher.folder / "[ab].parquet")
     assert_refused(publisher, result, "b.parquet: column 'user_id': its type is VARCHAR, in other files")
+
+
+def test_the_fields_of_a_structure_are_not_shown(publisher: Publisher) -> None:
+    """Their names may be values: a type is named without them, for one file and where files differ."""
+    publisher.log(searches(region=f"{{'{SECRET}': i}}"), "a.parquet")
+    assert_refused(publisher, publisher.anonymize(publisher.folder / "a.parquet"), "its type is STRUCT")
+    publisher.log(searches(), "b.parquet")
+    result = publisher.anonymize(publisher.folder / "[ab].parquet")
+    assert_refused(publisher, result, "its type is VARCHAR, in other files STRUCT;")
+    assert SECRET not in result[2]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DAY = date(2021, 3, 9)
-INSTANTS = TimeReading("UTC", naive=False, aware=True)
+INSTANTS = TimeReading("UTC", "instant")
 NOON = datetime(2021, 3, 9, 20, tzinfo=UTC)
 SPAN = (NOON - timedelta(hours=12), NOON + timedelta(hours=12))
 

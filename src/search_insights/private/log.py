@@ -95,18 +95,28 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
     check_types(source, types, _ALLOWED)
     _require_whole_lines(connection, files, source)
     time_type = types[source.column("timestamp")]
-    int96 = time_type in _NAIVE and _is_int96(connection, files, source)
-    if int96:
-        zone = _zone_of_int96(source)
     _create_views(connection, files, source, topic, time_type)
     return SearchLog(
         source=source,
         files=files,
         states=states,
-        times=TimeReading(zone, naive=time_type in _NAIVE, aware=int96 or time_type == "TIMESTAMP WITH TIME ZONE"),
+        times=_reading(connection, files, source, time_type, zone),
         user_type=types[source.column("user_id")],
         queries=topic == "query",
     )
+
+
+def _reading(
+    connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource, time_type: str, zone: str
+) -> TimeReading:
+    """Decide how times of this type are read."""
+    if time_type == "VARCHAR":
+        return TimeReading(zone, "text")
+    if time_type not in _NAIVE:
+        return TimeReading(zone, "instant")
+    if _is_int96(connection, files, source):
+        return TimeReading(_zone_of_int96(source), "int96")
+    return TimeReading(zone, "clock")
 
 
 def _create_views(

@@ -7,6 +7,7 @@ the log is opened, and the ledger records it.
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 from search_insights.errors import InputError
@@ -14,21 +15,21 @@ from search_insights.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class TimeReading:
-    """How the column `timestamp` is read.
+    """How the column `timestamp` is read, and the zone for times without a zone.
 
-    zone     the zone for times without a zone
-    naive    whether the column holds clock times; it is then compared with clock times of `zone`
-    aware    whether the column's type fixes the instant; `zone` then plays no part
+    instant    the column's type fixes the instant; the zone plays no part
+    clock      clock times without a zone, read in `zone`
+    int96      Parquet's old type: clock times in UTC, so their instant is fixed too
+    text       each row may have an offset; a row without one is read in `zone`
     """
 
     zone: str
-    naive: bool
-    aware: bool
+    kind: Literal["instant", "clock", "int96", "text"]
 
     @property
     def naive_zone(self) -> str:
         """The zone for times without a zone; empty if the column's type fixes the instant."""
-        return "" if self.aware else self.zone
+        return "" if self.kind in ("instant", "int96") else self.zone
 
     def between(self, begin: datetime, end: datetime, clock_type: str, instant_type: str) -> str:
         """Return the SQL condition that an event lies between two instants, the first included, the second not.
@@ -39,7 +40,7 @@ class TimeReading:
         return f"(timestamp >= {first} AND timestamp < {last})"
 
     def _literal(self, moment: datetime, clock_type: str, instant_type: str) -> str:
-        if self.naive:
+        if self.kind in ("clock", "int96"):
             return f"{clock_type} '{moment.astimezone(ZoneInfo(self.zone)).replace(tzinfo=None)}'"
         return f"{instant_type} '{moment.astimezone(UTC)}'"
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote
 
 from search_insights.errors import LogError
@@ -44,6 +44,11 @@ _EXPLANATIONS = {
         "a column of a type that Spark does not read; write timestamps in microseconds, and UUIDs as text, or use "
         "the duckdb engine"
     ),
+}
+_KIND: dict[str, Literal["instant", "clock", "text"]] = {
+    "TIMESTAMP": "instant",
+    "TIMESTAMP_NTZ": "clock",
+    "STRING": "text",
 }
 _FILE_ERROR = re.compile(
     r"\[FAILED_READ_FILE\.(?P<kind>[A-Z_]+)\] Encountered error while reading file (?P<file>.+?)\.\s"
@@ -85,7 +90,7 @@ def open_spark_log(session: "SparkSession", source: LogSource, release_zone: str
         check_types(source, types, _ALLOWED)
         time_type = types[source.column("timestamp")]
         _create_views(frame, source, topic, time_type, has_files=bool(files))
-    times = TimeReading(zone, naive=time_type == "TIMESTAMP_NTZ", aware=time_type == "TIMESTAMP")
+    times = TimeReading(zone, _KIND[time_type])
     return SparkLog(source, files, states, times, queries=topic == "query")
 
 
