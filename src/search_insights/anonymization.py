@@ -85,8 +85,8 @@ def anonymize(
         refuse_second_noise(store_path, new)
         if new:
             with open_engine(source, coverage.spec, names) as engine:
-                _require_same_zone(store, engine.naive_zone)
-                _require_same_model(store, engine.classifier, model_changed)
+                _require_same_zone(store, engine.log.times.naive_zone)
+                _require_same_model(store, _fingerprint(engine), model_changed)
                 run = _Run(engine, store, CellList(coverage), names, tolerance or Tolerance(), progress)
                 for week in new:
                     done.append(run.week(week, requested=(weeks[0].begin, weeks[-1].end)))
@@ -137,9 +137,14 @@ class _Run:
             engine=self.engine.name,
             program=metadata.version("search-insights"),
             missing_days=" ".join(str(day) for day in missing),
-            classifier=self.engine.classifier,
-            naive_zone=self.engine.naive_zone,
+            classifier=_fingerprint(self.engine),
+            naive_zone=self.engine.log.times.naive_zone,
         )
+
+
+def _fingerprint(engine: Engine) -> str:
+    """Return the fingerprint of the model that classifies queries; empty if the log has categories."""
+    return engine.model.fingerprint if engine.model else ""
 
 
 def _require_same_zone(store: Store, naive_zone: str) -> None:

@@ -138,7 +138,7 @@ def test_days_are_those_of_the_release_on_spark_too(
     days = [f"count(*) FILTER (WHERE {engine.log.between(*week.day_bounds(day))})" for day in week.days]
     (found,) = engine.session.sql(f"SELECT {', '.join(days)} FROM log").collect()
     assert list(found) == [3, 4, 4, 4, 4, 4, 3]
-    assert engine.naive_zone == ("" if kind in ("TIMESTAMPTZ", "INT96") else naive_zone or PACIFIC.key)
+    assert engine.log.times.naive_zone == ("" if kind in ("TIMESTAMPTZ", "INT96") else naive_zone or PACIFIC.key)
 
 
 def test_int96_times_fit_any_other_weeks(publisher: Publisher) -> None:

@@ -58,7 +58,7 @@ def count_week(
     for day in week.days:
         begin, end = week.day_bounds(day)
         found = engine.bound(day, begin, end)
-        _require_known_categories(found, cells.coverage.spec, day, engine.category_column)
+        _require_known_categories(found, cells.coverage.spec, day, engine.log.source.column("category"))
         used += found.events
         add_contributions(counts, cells, names, found)
         ambiguous = ambiguous or names.uses_ambiguous(found.open_regions)

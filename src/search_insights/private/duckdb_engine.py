@@ -99,21 +99,6 @@ class DuckDbEngine:
 
     name = "duckdb"
 
-    @property
-    def classifier(self) -> str:
-        """The fingerprint of the model that classifies queries; empty if the log has categories."""
-        return self.model.fingerprint if self.model else ""
-
-    @property
-    def naive_zone(self) -> str:
-        """The zone for times without a zone; empty if the times have their own."""
-        return self.log.times.naive_zone
-
-    @property
-    def category_column(self) -> str:
-        """The name of the log's category column."""
-        return self.log.source.column("category")
-
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
         """Bound the events of a day and add up the contributions.
 

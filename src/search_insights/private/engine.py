@@ -11,8 +11,10 @@ from typing import Protocol
 
 import numpy as np
 
+from search_insights.classifier.model import Classifier
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import RegionNames
+from search_insights.private.times import TimeReading
 from search_insights.spec.spec import Spec
 from search_insights.support.arrays import Counts, Numbers
 
@@ -71,6 +73,18 @@ class UnusedRows:
         return ", ".join(f"{n:,} {reason}" for reason, n in parts.items() if n) or "none"
 
 
+class OpenLog(Protocol):
+    """A log that was checked and is open."""
+
+    @property
+    def source(self) -> LogSource:
+        """Where it is, and the names of its columns."""
+
+    @property
+    def times(self) -> TimeReading:
+        """How its times are read."""
+
+
 class Engine(Protocol):
     """A log that is open for counting."""
 
@@ -79,16 +93,12 @@ class Engine(Protocol):
         """The engine's name in the ledger."""
 
     @property
-    def naive_zone(self) -> str:
-        """The zone for times without a zone; empty if the times have their own."""
+    def log(self) -> OpenLog:
+        """The log."""
 
     @property
-    def category_column(self) -> str:
-        """The name of the log's category column."""
-
-    @property
-    def classifier(self) -> str:
-        """The fingerprint of the model that classifies queries; empty if the log has categories."""
+    def model(self) -> Classifier | None:
+        """The model that classifies queries; None if the log has categories."""
 
     def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
         """Bound the events of a day, which begins and ends at two instants, and add up the contributions."""

@@ -91,7 +91,9 @@ def test_queries_are_classified_on_the_cluster_as_on_one_machine(
     log = write_log(tmp_path / "log.parquet", searches(category="", more=f"{texts} AS query"))
     by_spark = on_spark(session, coverage, log)
     with open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)) as by_duckdb:
-        assert by_spark.classifier == by_duckdb.classifier != ""
+        assert by_spark.model is not None
+        assert by_duckdb.model is not None
+        assert by_spark.model.fingerprint == by_duckdb.model.fingerprint
         for day in WEEK.days[:2]:
             counts = counted(by_spark, coverage, day)
             np.testing.assert_array_equal(counts, counted(by_duckdb, coverage, day))
