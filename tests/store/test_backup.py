@@ -210,3 +210,12 @@ def test_a_copy_made_by_hand_is_a_backup_too(store: Path) -> None:
     store.unlink()
     restore(store.parent / "copy.db", store, scale_problems)
     assert list(read_journal(store)) == weeks_of(store)
+
+
+def test_a_refused_backup_removes_what_a_killed_one_left(store: Path) -> None:
+    """A backup that was killed after the file was in place leaves its folder; the next one removes it all the same."""
+    left = store.parent / ".search-insights-copy-abcdefgh"
+    left.mkdir()
+    with pytest.raises(StoreError, match="exists already"):
+        back_up(store, store, scale_problems)
+    assert not left.exists()

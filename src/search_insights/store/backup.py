@@ -18,7 +18,7 @@ from search_insights.store.store import open_store
 from search_insights.store.verification import DerivedCheck, damage
 from search_insights.support.files import private_files, put_in_place
 from search_insights.support.sql import connect, literal
-from search_insights.support.working_folder import working_folder
+from search_insights.support.working_folder import remove_abandoned, working_folder
 
 # The same for every backup, so that the next one in a folder removes what a killed one left there.
 _DRAFT_PREFIX = ".search-insights-copy-"
@@ -37,6 +37,7 @@ def back_up(store: Path, out: Path, check_derived: DerivedCheck) -> tuple[date, 
 
     The store cannot be written while it is copied. The file appears when it is complete, for its owner only.
     """
+    remove_abandoned(out.parent, _DRAFT)  # before anything is refused: a killed backup may have been complete
     if out.exists():
         raise StoreError(f"{out}: exists already; give each backup its own name")
     if not out.parent.is_dir():
@@ -65,6 +66,7 @@ def restore(
     `published`, by their checksums. A store that holds more than the backup, or cannot be read, is replaced only with
     `replace`.
     """
+    remove_abandoned(store.parent, _DRAFT)
     if not backup.is_file():
         raise StoreError(f"{backup}: no such file; give one that 'store backup' made")
     if store.exists() and store.samefile(backup):
