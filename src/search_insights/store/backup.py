@@ -37,7 +37,7 @@ def back_up(store: Path, out: Path, check_derived: DerivedCheck) -> tuple[date, 
 
     The store cannot be written while it is copied. The file appears when it is complete, for its owner only.
     """
-    remove_abandoned(out.parent, _DRAFT)  # before anything is refused: a killed backup may have been complete
+    remove_abandoned(out.parent, _DRAFT_PREFIX)  # before anything is refused: a killed backup may have been complete
     if out.exists():
         raise StoreError(f"{out}: exists already; give each backup its own name")
     if not out.parent.is_dir():
@@ -66,7 +66,7 @@ def restore(
     `published`, by their checksums. A store that holds more than the backup, or cannot be read, is replaced only with
     `replace`.
     """
-    remove_abandoned(store.parent, _DRAFT)
+    remove_abandoned(store.parent, _DRAFT_PREFIX)
     if not backup.is_file():
         raise StoreError(f"{backup}: no such file; give one that 'store backup' made")
     if store.exists() and store.samefile(backup):
