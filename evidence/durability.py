@@ -32,7 +32,7 @@ from evidence.pages import markdown_table
 from search_insights.commands.console import note
 from search_insights.errors import StoreError
 from search_insights.store.journal import read_journal
-from search_insights.store.store import open_store
+from search_insights.store.opening import open_store
 from search_insights.store.verification import problems
 from search_insights.trends.scaling import scale_problems
 
@@ -163,7 +163,7 @@ def _bits_of_changes(tries: int) -> Row:
         folder = new_folder(Path(home) / "work", *WEEKS[:2])
         run_process(anonymize_words(WEEKS[0]), folder)
         run_process(anonymize_words(WEEKS[1]), folder, setup=die_after_commit)
-        noise = read_journal(folder / "store.db")
+        noise = read_journal(folder / "store.db").checksums
         size = (folder / "store.db.wal").stat().st_size
         for number, place in enumerate(range(0, size, max(1, size // tries))):
             copy = Path(home) / "copy"
@@ -172,7 +172,7 @@ def _bits_of_changes(tries: int) -> Row:
             ended = run_process(anonymize_words(WEEKS[1]), copy)
             refused += ended.code == 2
             applied += ended.code == 0
-            if ended.code not in (0, 2) or read_journal(copy / "store.db") != noise:
+            if ended.code not in (0, 2) or read_journal(copy / "store.db").checksums != noise:
                 broken.append(f"byte {place}: {ended}")
             shutil.rmtree(copy)
     happened = f"{refused} refused (damage, or a week that the journal has and the store lacks), {applied} not affected"
@@ -208,10 +208,10 @@ def _full_disk(before: Path, copy: Path, words: tuple[str, ...], size: int) -> t
     """Run a command where no file may grow over a size, then again with room; return how it ended and what broke."""
     shutil.copytree(before, copy)
     full = run_process(words, copy, setup=partial(resource.setrlimit, resource.RLIMIT_FSIZE, (size, size)))
-    noise, wrong = read_journal(copy / "store.db"), _store_problems(copy)
+    noise, wrong = read_journal(copy / "store.db").checksums, _store_problems(copy)
     again = run_process(words, copy)
     ended = again.code == 0 or (words == BACKUP and full.code == 0)
-    kept = all(read_journal(copy / "store.db").get(week) == n for week, n in noise.items())
+    kept = all(read_journal(copy / "store.db").checksums.get(week) == n for week, n in noise.items())
     shutil.rmtree(copy)
     holds = full.code in (0, 2) and not wrong and ended and kept and "fault of" not in full.text
     return full, "" if holds else f"{full} {again} {wrong}"

@@ -12,8 +12,9 @@ from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.weeks import Week
-from search_insights.store.ledger import LedgerEntry, checksum
-from search_insights.store.store import create_or_open_store
+from search_insights.spec.zones import zone_data_version
+from search_insights.store.ledger import LedgerEntry, checksum, instants_of
+from search_insights.store.opening import create_or_open_store
 from search_insights.support.arrays import Counts
 from search_insights.support.sql import connect
 
@@ -89,9 +90,10 @@ def make_store(path: Path, weeks: int) -> None:
 
 def _entry_of(coverage: Coverage, week: Week, noisy: Counts) -> LedgerEntry:
     promise = coverage.spec.promise
+    begins_at, ends_at = instants_of(week)
     return LedgerEntry(
         week=week.first_day,
-        committed_at=f"{week.days[-1]}T12:00:00+00:00",
+        committed_at=str(week.days[-1]),
         epsilon=promise.epsilon,
         delta=promise.delta,
         mechanism="made up",
@@ -104,4 +106,8 @@ def _entry_of(coverage: Coverage, week: Week, noisy: Counts) -> LedgerEntry:
         missing_days="",
         classifier="",
         naive_zone="",
+        begins_at=begins_at,
+        ends_at=ends_at,
+        times="instant",
+        zone_data=zone_data_version(),
     )

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from search_insights.store.store import Store, open_store
+from search_insights.store.opening import open_store
+from search_insights.store.store import Store
 from search_insights.support.replace_folder import replacing
 from search_insights.support.working_folder import working_folder
 from tests.lab.kill_cases import WEEKS, anonymize_words, cases, new_folder

@@ -35,7 +35,7 @@ from evidence.watched import Used, watch
 from search_insights.commands.console import note
 from search_insights.spec.cells import CellList
 from search_insights.spec.weeks import Week
-from search_insights.store.store import open_store
+from search_insights.store.opening import open_store
 
 ENVIRONMENTS = ROOT / "build" / "peers"
 # The name that is shown, the environment and script, and the script's options.

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from search_insights.spec.geography import load_geography
     from search_insights.spec.spec_file import load_spec
     from search_insights.spec.weeks import week_of
-    from search_insights.store.store import open_store
+    from search_insights.store.opening import open_store
 else:
     _MODULE_OF = {
         "Classifier": "classifier.model",
@@ -72,7 +72,7 @@ else:
         "load_classifier": "classifier.model",
         "load_geography": "spec.geography",
         "load_spec": "spec.spec_file",
-        "open_store": "store.store",
+        "open_store": "store.opening",
         "publish": "dataset.publication",
         "simulate": "simulation.simulation",
         "week_of": "spec.weeks",

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
+from search_insights.dataset.folder import published_weeks
 from search_insights.dp.accounting import require_promise
 from search_insights.dp.noise import MECHANISM, add_noise
 from search_insights.errors import InputError
@@ -19,12 +20,16 @@ from search_insights.private.log import ROLES, LogSource
 from search_insights.private.region_names import RegionNames, region_names
 from search_insights.private.spark.engine import open_spark_engine
 from search_insights.private.spark.session import Cluster
+from search_insights.private.times import TimeReading
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week, week_of
+from search_insights.spec.zones import zone_data_version
 from search_insights.store.journal import refuse_second_noise
-from search_insights.store.ledger import LedgerEntry, checksum
-from search_insights.store.store import Store, create_or_open_store
+from search_insights.store.ledger import LedgerEntry, checksum, instants_of
+from search_insights.store.older_copy import refuse_older_copy
+from search_insights.store.opening import create_or_open_store
+from search_insights.store.store import Store
 from search_insights.support.arrays import Counts
 from search_insights.support.working_folder import remove_abandoned_temporary_folders
 
@@ -63,6 +68,7 @@ def anonymize(
     tolerance: Tolerance | None = None,
     open_engine: OpenEngine = open_duckdb_engine,
     model_changed: bool = False,
+    times_changed: bool = False,
     progress: Callable[[str], None] = lambda text: None,
     report: Callable[[WeekDone], None] = lambda done: None,
 ) -> list[WeekDone]:
@@ -70,7 +76,9 @@ def anonymize(
 
     Each week is reported as soon as it is final, even if a later one fails. `open_engine` opens the engine that counts;
     only sums leave any engine, and the noise and the store are the same for all. If queries are classified by another
-    model than in earlier weeks, the caller has to say so with `model_changed`.
+    model than in earlier weeks, the caller has to say so with `model_changed`. If the log's times are of another form
+    than those of the weeks before and after, the caller has to vouch with `times_changed` that they are the same
+    instants: otherwise searches near a week's end count in two weeks, and the promise does not hold for them.
     """
     weeks = sorted({week_of(coverage.spec, week.first_day) for week in weeks})
     remove_abandoned_temporary_folders()  # also where every week is in the store already, and no engine is opened
@@ -78,6 +86,7 @@ def anonymize(
     _require_ended(weeks, datetime.now(UTC))
     names = region_names(coverage, source.code_level)
     with create_or_open_store(store_path, coverage) as store:
+        refuse_older_copy(store, published_weeks)
         done = [WeekDone(week, was_there=True) for week in weeks if store.holds(week)]
         for week_done in done:
             report(week_done)
@@ -85,7 +94,8 @@ def anonymize(
         refuse_second_noise(store_path, new)
         if new:
             with open_engine(source, coverage.spec, names) as engine:
-                _require_same_zone(store, engine.log.times.naive_zone)
+                if not times_changed:
+                    _require_same_times(store, engine.log.times, new)
                 _require_same_model(store, _fingerprint(engine), model_changed)
                 run = _Run(engine, store, CellList(coverage), names, tolerance or Tolerance(), progress)
                 for week in new:
@@ -123,10 +133,11 @@ class _Run:
 
     def _entry(self, week: Week, noisy: Counts) -> LedgerEntry:
         spec = self.cells.coverage.spec
+        times, (begins_at, ends_at) = self.engine.log.times, instants_of(week)
         missing = sorted(day for day in week.days if day in self.tolerance.missing_days)
         return LedgerEntry(
             week=week.first_day,
-            committed_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            committed_at=datetime.now(UTC).date().isoformat(),
             epsilon=spec.promise.epsilon,
             delta=spec.promise.delta,
             mechanism=MECHANISM,
@@ -138,7 +149,11 @@ class _Run:
             program=metadata.version("search-insights"),
             missing_days=" ".join(str(day) for day in missing),
             classifier=_fingerprint(self.engine),
-            naive_zone=self.engine.log.times.naive_zone,
+            naive_zone=times.naive_zone,
+            begins_at=begins_at,
+            ends_at=ends_at,
+            times=times.recorded,
+            zone_data=zone_data_version(),
         )
 
 
@@ -147,14 +162,30 @@ def _fingerprint(engine: Engine) -> str:
     return engine.model.fingerprint if engine.model else ""
 
 
-def _require_same_zone(store: Store, naive_zone: str) -> None:
-    """Refuse to read times without a zone in a new zone: events near midnight would count in two weeks."""
-    before = {entry.naive_zone for entry in store.entries()} - {"", naive_zone}
-    if naive_zone and before:
-        raise InputError(
-            f"{store.path}: times without a zone were read in {min(before)} for earlier weeks, now in {naive_zone}; "
-            f"use `naive_zone` {min(before)}"
-        )
+def _require_same_times(store: Store, times: TimeReading, weeks: Sequence[Week]) -> None:
+    """Refuse times that are read otherwise than in the nearest weeks: searches near midnight could count in two."""
+    entries = store.entries()
+    for week in weeks:
+        before = [entry for entry in entries if entry.week < week.first_day][-1:]
+        after = [entry for entry in entries if entry.week > week.first_day][:1]
+        for entry in (*before, *after):
+            if (entry.times, entry.naive_zone) != (times.recorded, times.naive_zone):
+                raise InputError(
+                    f"{store.path}: the times of week {entry.week} were read as "
+                    f"{_reading(entry.times, entry.naive_zone)}, those of week {week} would be read as "
+                    f"{_reading(times.recorded, times.naive_zone)}; searches near midnight could count in both. "
+                    f"Write the times as before{f', use `naive_zone` {entry.naive_zone}' if entry.naive_zone else ''}"
+                    ", or, if you have checked that they are the same instants, say `times_changed`"
+                )
+
+
+def _reading(times: str, naive_zone: str) -> str:
+    """Return the words for how times were read."""
+    return {
+        "instant": "instants",
+        "offset": "text with offsets",
+        "clock": f"times without a zone in {naive_zone}",
+    }.get(times, f"text with offsets or times without a zone in {naive_zone}")
 
 
 def _require_same_model(store: Store, classifier: str, model_changed: bool) -> None:

@@ -7,7 +7,7 @@ import pytest
 from search_insights.dataset.publication import publish
 from search_insights.errors import CheckFailed, InputError
 from search_insights.spec.coverage import Coverage
-from search_insights.store.store import open_store
+from search_insights.store.opening import open_store
 from tests.support.command_line import Run
 from tests.support.datasets import contents, dataset_of, json_of, text_of
 from tests.support.stores import CITY, NO_SAFETY, NOTHING, TOWN, add_weeks

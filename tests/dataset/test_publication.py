@@ -10,7 +10,7 @@ from search_insights.dataset import publication
 from search_insights.dataset.publication import publish
 from search_insights.errors import InputError
 from search_insights.spec.coverage import Coverage
-from search_insights.store.store import open_store
+from search_insights.store.opening import open_store
 from tests.support.command_line import Run
 from tests.support.datasets import STEM, contents, dataset_of, json_of, rows_of, text_of
 from tests.support.stores import CITY, NOTHING, TOWN, WeekCounts, add_weeks

@@ -7,7 +7,7 @@ import pytest
 
 from search_insights.dp.accounting import epsilon_of_days
 from search_insights.spec.coverage import Coverage
-from search_insights.store.store import open_store
+from search_insights.store.opening import open_store
 from tests.support.datasets import dataset_of, json_of
 from tests.support.quick_accounting import account_once
 

@@ -19,7 +19,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region, build_geography
 from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import Week
-from search_insights.store.store import open_store
+from search_insights.store.opening import open_store
 
 Residues = dict[tuple[str, str | None, str], npt.NDArray[np.float64]]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 
 from search_insights.errors import SearchInsightsError
-from search_insights.store.store import open_store
+from search_insights.store.opening import open_store
 from search_insights.store.verification import problems
 from search_insights.trends.scaling import scale_problems
 

@@ -31,7 +31,8 @@ from search_insights.errors import StoreError
 from search_insights.spec.weeks import Week
 from search_insights.store.journal import read_journal
 from search_insights.store.ledger import LedgerEntry
-from search_insights.store.store import Store, open_store
+from search_insights.store.opening import open_store
+from search_insights.store.store import Store
 from search_insights.store.verification import problems
 from search_insights.support.arrays import Counts
 from search_insights.trends.scaling import scale_problems
@@ -48,6 +49,7 @@ WRITERS = (
     "dashboards/site.py",
     "store/backup.py",
     "store/journal.py",
+    "store/opening.py",
     "store/store.py",
     "support/replace_folder.py",
     "support/working_folder.py",
@@ -263,7 +265,7 @@ def check(case: Case, tally: Tally, *, at: Step | None = None, after: float | No
 def _require_sound(case: Case, folder: Path, noise: dict[str, str]) -> None:
     """Require that the store is absent or sound, and that store, journal and dataset agree on each week's noise."""
     store = folder / "store.db"
-    seen = [(str(w), c) for w, c in read_journal(store).items()]
+    seen = [(str(w), c) for w, c in read_journal(store).checksums.items()]
     try:
         with open_store(store) as opened:
             wrong = [

@@ -10,7 +10,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec
 from search_insights.spec.weeks import Week
-from search_insights.store.store import create_or_open_store, open_store
+from search_insights.store.opening import create_or_open_store, open_store
 from tests.lab.kill_cases import FIRST, PUBLISH, anonymize_words, new_folder, week_log
 from tests.lab.kills import run_process
 

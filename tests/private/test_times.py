@@ -138,16 +138,16 @@ def test_days_are_those_of_the_release_on_spark_too(
     days = [f"count(*) FILTER (WHERE {engine.log.between(*week.day_bounds(day))})" for day in week.days]
     (found,) = engine.session.sql(f"SELECT {', '.join(days)} FROM log").collect()
     assert list(found) == [3, 4, 4, 4, 4, 4, 3]
-    assert engine.log.times.naive_zone == ("" if kind in ("TIMESTAMPTZ", "INT96") else naive_zone or PACIFIC.key)
+    has_own_zone = kind in ("TIMESTAMPTZ", "INT96") or written in (with_offset, with_letter)
+    assert engine.log.times.naive_zone == ("" if has_own_zone else naive_zone or PACIFIC.key)
 
 
-def test_int96_times_fit_any_other_weeks(publisher: Publisher) -> None:
-    """INT96 times are instants: the ledger records no zone, and earlier weeks may have been read in any."""
-    naive = searches(timestamp=f"TIMESTAMP '{MONDAY} 12:00:00' + to_days(i % 7)")
-    assert publisher.anonymize(publisher.log(naive, "first.parquet"))[0] == 0
+def test_int96_times_are_instants_like_others(publisher: Publisher) -> None:
+    """The ledger records no zone for INT96, and weeks with another type for instants may follow."""
+    assert publisher.anonymize(publisher.log(name="first.parquet"))[0] == 0
     later = searches(timestamp=f"TIMESTAMPTZ '{MONDAY} 20:00:00+00' + to_days(7 + i % 7)")
     assert publisher.anonymize(in_int96(publisher.log(later, "second.parquet")), week="2021-03-15")[0] == 0
-    assert [entry.naive_zone for entry in publisher.ledger()] == [PACIFIC.key, ""]
+    assert [(entry.times, entry.naive_zone) for entry in publisher.ledger()] == [("instant", "")] * 2
 
 
 def test_int96_times_are_never_read_in_another_zone(publisher: Publisher) -> None:
@@ -165,25 +165,11 @@ def test_int96_times_beside_others_are_refused(publisher: Publisher) -> None:
     assert_refused(publisher, result, "b.parquet: column 'timestamp'", "INT96", "write one type in all files")
 
 
-@pytest.mark.parametrize("zone", ["Mars/Olympus", "PST8PDT7", "../UTC", "localtime", "posixrules"])
+@pytest.mark.parametrize("zone", ["Mars/Olympus", "PST8PDT7", "../UTC", "localtime", "posixrules", "Factory"])
 def test_an_unknown_naive_zone_is_refused(publisher: Publisher, zone: str) -> None:
     """The error repeats the zone and shows what one looks like."""
     result = publisher.anonymize(publisher.log(), "--naive-zone", zone)
     assert_refused(publisher, result, f"--naive-zone {zone}: expected an IANA time zone such as UTC")
-
-
-def test_times_without_a_zone_are_read_in_one_zone_for_all_weeks(publisher: Publisher) -> None:
-    """Another zone than for earlier weeks is refused: searches near a week's end could count in two weeks."""
-    first = publisher.log(searches(timestamp=f"TIMESTAMP '{MONDAY} 12:00:00' + to_days(i % 7)"), "first.parquet")
-    assert publisher.anonymize(first, "--naive-zone", "UTC")[0] == 0
-    later = searches(timestamp=f"TIMESTAMP '{MONDAY} 12:00:00' + to_days(7 + i % 7)")
-    second = publisher.log(later, "second.parquet")
-    code, _, err = publisher.run(
-        "anonymize", second, "--store", publisher.store, "--geography", publisher.geography, "--week", "2021-03-15"
-    )
-    assert code == 2
-    assert "read in UTC for earlier weeks, now in America/Los_Angeles; use --naive-zone UTC" in err
-    assert len(publisher.ledger()) == 1
 
 
 def test_times_in_an_unknown_form_are_unusable(publisher: Publisher) -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from search_insights.dataset.folder import published_checksums
+from search_insights.dataset.folder import published_weeks
 from search_insights.dataset.publication import publish
 from search_insights.errors import CheckFailed, SearchInsightsError, StoreError
 from search_insights.spec.coverage import Coverage
 from search_insights.store.backup import back_up, restore
 from search_insights.store.journal import journal_path, read_journal
-from search_insights.store.store import open_store
+from search_insights.store.opening import open_store
 from search_insights.trends.scaling import scale_problems
 from tests.support.command_line import Run
 from tests.support.stores import add_weeks, held_by_another_process
@@ -60,7 +60,10 @@ def test_a_store_in_use_is_not_touched(store: Path, run: Run, job: str) -> None:
     """While another process uses the store, backup and restore say so in one line and change nothing."""
     back_up(store, store.parent / "old.db", scale_problems)
     before = names(store.parent)
-    words = ("--out", store.parent / "new.db") if job == "backup" else (store.parent / "old.db", "--replace")
+    words = {
+        "backup": ("--out", store.parent / "new.db"),
+        "restore": (store.parent / "old.db", "--never-published", "--replace"),
+    }[job]
     with held_by_another_process(store):
         code, out, err = run("store", job, "--store", store, *words)
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -93,7 +96,7 @@ def test_a_lost_store_is_restored(store: Path, run: Run) -> None:
     back_up(store, store.parent / "backup.db", scale_problems)
     before = tables(store)
     store.unlink()
-    code, out, err = run("store", "restore", store.parent / "backup.db", "--store", store)
+    code, out, err = run("store", "restore", store.parent / "backup.db", "--store", store, "--never-published")
     assert (code, err) == (0, "")
     assert out == f"{store}: 2 weeks, 2021-01-04 to 2021-01-11, restored and verified\n"
     assert tables(store) == before
@@ -106,11 +109,13 @@ def test_a_damaged_store_is_replaced_only_with_the_option(store: Path, run: Run)
     good = tables(store)
     damaged = b"x" * 9000
     store.write_bytes(damaged)
-    code, _, err = run("store", "restore", store.parent / "backup.db", "--store", store)
+    code, _, err = run("store", "restore", store.parent / "backup.db", "--store", store, "--never-published")
     assert code == 2
     assert "add --replace" in err
     assert store.read_bytes() == damaged
-    assert run("store", "restore", store.parent / "backup.db", "--store", store, "--replace")[0] == 0
+    assert (
+        run("store", "restore", store.parent / "backup.db", "--store", store, "--never-published", "--replace")[0] == 0
+    )
     assert tables(store) == good
     assert (store.parent / "store.db.old").read_bytes() == damaged
 
@@ -119,11 +124,13 @@ def test_a_newer_store_is_replaced_only_with_the_option(store: Path, short_cover
     """The line names a week that would be lost; with --replace it is lost, and cannot be noised again."""
     back_up(store, store.parent / "backup.db", scale_problems)
     add_weeks(store, short_coverage, {}, start=2)
-    code, _, err = run("store", "restore", store.parent / "backup.db", "--store", store)
+    code, _, err = run("store", "restore", store.parent / "backup.db", "--store", store, "--never-published")
     assert code == 2
     assert "holds week 2021-01-18, which the backup does not" in err
     assert weeks_of(store) == [FIRST, SECOND, THIRD]
-    code, _, err = run("store", "restore", store.parent / "backup.db", "--store", store, "--replace")
+    code, _, err = run(
+        "store", "restore", store.parent / "backup.db", "--store", store, "--never-published", "--replace"
+    )
     assert code == 0
     assert "not in the store and will not be noised again: 2021-01-18" in err
     assert weeks_of(store) == [FIRST, SECOND]
@@ -136,7 +143,7 @@ def test_weeks_of_a_replaced_store_are_remembered_without_a_journal(store: Path,
     back_up(store, store.parent / "backup.db", scale_problems)
     add_weeks(store, short_coverage, {}, start=2)
     journal_path(store).unlink()
-    assert restore(store.parent / "backup.db", store, scale_problems, replace=True).lost == (THIRD,)
+    assert restore(store.parent / "backup.db", store, scale_problems, published=(), replace=True).lost == (THIRD,)
 
 
 @pytest.mark.usefixtures("quick_accounting")
@@ -149,7 +156,7 @@ def test_published_weeks_are_remembered_from_the_dataset(
     publish(store, store.parent / "dataset")
     there = tmp_path_factory.mktemp("elsewhere") / "store.db"
     restored = restore(
-        store.parent / "backup.db", there, scale_problems, published=published_checksums(store.parent / "dataset")
+        store.parent / "backup.db", there, scale_problems, published=published_weeks(store.parent / "dataset").values()
     )
     assert (restored.weeks, restored.lost) == ((FIRST, SECOND), (THIRD,))
     with pytest.raises(StoreError, match="does not hold week 2021-01-18"):
@@ -163,7 +170,7 @@ def test_a_backup_of_another_store_is_refused(store: Path, short_coverage: Cover
     back_up(other, tmp_path / "other.db", scale_problems)
     before = tables(store)
     with pytest.raises(StoreError, match="week 2021-01-04 has other noise"):
-        restore(tmp_path / "other.db", store, scale_problems, replace=True)
+        restore(tmp_path / "other.db", store, scale_problems, published=(), replace=True)
     assert tables(store) == before
 
 
@@ -181,7 +188,7 @@ def test_a_bad_backup_replaces_nothing(store: Path, make: Callable[[Path], None]
         make(backup)
     before, there = tables(store), names(store.parent)
     with pytest.raises(SearchInsightsError):
-        restore(backup, store, scale_problems, replace=True)
+        restore(backup, store, scale_problems, published=(), replace=True)
     assert tables(store) == before
     assert names(store.parent) == there
 
@@ -189,7 +196,7 @@ def test_a_bad_backup_replaces_nothing(store: Path, make: Callable[[Path], None]
 def test_a_store_is_not_its_own_backup(store: Path) -> None:
     """Restoring a store from itself is refused."""
     with pytest.raises(StoreError, match="is the store itself"):
-        restore(store, store, scale_problems, replace=True)
+        restore(store, store, scale_problems, published=(), replace=True)
 
 
 def test_an_old_wal_file_is_not_applied_to_a_restored_store(store: Path) -> None:
@@ -198,7 +205,7 @@ def test_an_old_wal_file_is_not_applied_to_a_restored_store(store: Path) -> None
     good = tables(store)
     wal = store.with_name("store.db.wal")
     wal.write_bytes(b"left by a crash")
-    restore(store.parent / "backup.db", store, scale_problems, replace=True)
+    restore(store.parent / "backup.db", store, scale_problems, published=(), replace=True)
     assert not wal.exists()
     assert tables(store) == good
     assert (store.parent / "store.db.old.wal").read_bytes() == b"left by a crash"
@@ -208,8 +215,8 @@ def test_a_copy_made_by_hand_is_a_backup_too(store: Path) -> None:
     """A copy made with `cp` while the store was not in use can be restored, and matches the journal."""
     shutil.copy(store, store.parent / "copy.db")
     store.unlink()
-    restore(store.parent / "copy.db", store, scale_problems)
-    assert list(read_journal(store)) == weeks_of(store)
+    restore(store.parent / "copy.db", store, scale_problems, published=())
+    assert list(read_journal(store).checksums) == weeks_of(store)
 
 
 def test_a_refused_backup_removes_what_a_killed_one_left(store: Path) -> None:

@@ -1,7 +1,9 @@
 """A week is noised once, even if the store has lost it: the journal beside the store remembers it."""
 
+import json
 import shutil
 import stat
+from dataclasses import asdict
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -12,12 +14,13 @@ from hypothesis import strategies as st
 from search_insights.dataset.publication import publish
 from search_insights.errors import StoreError
 from search_insights.spec.coverage import Coverage
-from search_insights.store.journal import journal_path, read_journal, remember_checksums
-from search_insights.store.store import create_or_open_store, open_store
+from search_insights.store.journal import journal_path, read_journal, remember
+from search_insights.store.ledger import FinalWeek
+from search_insights.store.opening import create_or_open_store, open_store
 from tests.lab.kill_cases import WEEKS, anonymize_words, new_folder
 from tests.lab.kills import die_after_commit, run_process
 from tests.support.logs import MONDAY, Publisher
-from tests.support.stores import add_weeks
+from tests.support.stores import FIRST, add_weeks
 
 SUMS = st.text("0123456789abcdef", min_size=64, max_size=64)
 
@@ -30,11 +33,15 @@ def checksums(store: Path) -> dict[date, str]:
 def test_every_committed_week_is_in_the_journal(tmp_path: Path, short_coverage: Coverage) -> None:
     """The journal has one line for each week; it lies beside the store, and only its owner can read it."""
     store = add_weeks(tmp_path / "store.db", short_coverage, {}, {})
-    assert read_journal(store) == checksums(store)
+    assert read_journal(store).checksums == checksums(store)
     path = journal_path(store)
     assert path == tmp_path / "store.db.journal"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [line.split()[0] for line in path.read_text().splitlines()] == ["2021-01-04", "2021-01-11"]
+    with open_store(store) as opened:
+        finals = [entry.final for entry in opened.entries()]
+    assert [json.loads(line) for line in path.read_text().splitlines()] == [
+        {**asdict(final), "week": str(final.week)} for final in finals
+    ]
 
 
 def test_a_lost_week_is_not_noised_again(publisher: Publisher) -> None:
@@ -64,7 +71,7 @@ def test_an_older_copy_accepts_new_weeks_only(tmp_path: Path, short_coverage: Co
 def test_days_of_a_lost_week_are_not_noised_again_either(tmp_path: Path, short_coverage: Coverage) -> None:
     """A week that shares days with a lost week is refused too."""
     store = tmp_path / "store.db"
-    remember_checksums(store, {date(2021, 1, 7): "0" * 64})
+    remember(store, [FinalWeek(date(2021, 1, 7), "0" * 64)])
     with pytest.raises(StoreError, match="does not hold week 2021-01-07"):
         add_weeks(store, short_coverage, {})
 
@@ -74,7 +81,7 @@ def test_a_store_with_other_noise_than_its_journal_is_refused(tmp_path: Path, sh
     """Nothing is added to such a store and nothing is published from it."""
     store = add_weeks(tmp_path / "store.db", short_coverage, {})
     path = journal_path(store)
-    path.write_text(path.read_text()[:11] + "0" * 64 + "\n")
+    path.write_text(f"2021-01-04 {'0' * 64}\n")
     with (
         pytest.raises(StoreError, match="week 2021-01-04 has other noise"),
         create_or_open_store(store, short_coverage),
@@ -90,7 +97,7 @@ def test_published_weeks_are_in_the_journal_first(store: Path) -> None:
     """A store without a journal, made by an older version or left by a crash, gets one before it is published."""
     journal_path(store).unlink()
     publish(store, store.parent / "dataset")
-    assert read_journal(store) == checksums(store)
+    assert read_journal(store).checksums == checksums(store)
 
 
 def test_the_journal_lies_beside_the_file_itself(tmp_path: Path, short_coverage: Coverage) -> None:
@@ -101,19 +108,77 @@ def test_the_journal_lies_beside_the_file_itself(tmp_path: Path, short_coverage:
     assert sorted(p.name for p in (tmp_path / "real").iterdir()) == ["store.db", "store.db.journal"]
 
 
-@given(weeks=st.dictionaries(st.integers(0, 3000), SUMS, min_size=1), cut=st.integers(1, 75))
+def finals(weeks: dict[int, str]) -> list[FinalWeek]:
+    """Return weeks of the journal, with their instants in UTC."""
+    days = {date(2021, 1, 4) + timedelta(weeks=i): text for i, text in sorted(weeks.items())}
+    return [
+        FinalWeek(day, text, f"{day}T00:00:00Z", f"{day + timedelta(weeks=1)}T00:00:00Z", "clock", "UTC")
+        for day, text in days.items()
+    ]
+
+
+@given(weeks=st.dictionaries(st.integers(0, 3000), SUMS, min_size=1), cut=st.integers(2, 300))
 def test_a_line_that_a_crash_cut_off_is_written_again(
     tmp_path_factory: pytest.TempPathFactory, weeks: dict[int, str], cut: int
 ) -> None:
     """However much of the last line is missing, the lines before it are read, and the next write completes it."""
     store = tmp_path_factory.mktemp("journal") / "store.db"
-    all_weeks = {date(2021, 1, 4) + timedelta(weeks=i): text for i, text in sorted(weeks.items())}
-    remember_checksums(store, all_weeks)
+    all_weeks = finals(weeks)
+    remember(store, all_weeks)
     path = journal_path(store)
-    path.write_bytes(path.read_bytes()[:-cut])
-    assert read_journal(store) == dict(list(all_weeks.items())[:-1])
-    remember_checksums(store, all_weeks)
-    assert read_journal(store) == all_weeks
+    *lines, last, _ = path.read_text().split("\n")
+    path.write_text("".join(f"{line}\n" for line in lines) + last[: -min(cut - 1, len(last))])
+    assert list(read_journal(store).weeks.values()) == all_weeks[:-1]
+    remember(store, all_weeks)
+    assert list(read_journal(store).weeks.values()) == all_weeks
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_a_last_line_without_its_end_counts(tmp_path: Path, short_coverage: Coverage, old: bool) -> None:
+    """A whole line is a committed week, also if only its newline is missing; it is neither ignored nor erased."""
+    store = tmp_path / "store.db"
+    lost = FinalWeek(FIRST, "0" * 64, "2021-01-04T08:00:00Z", "2021-01-11T08:00:00Z", "instant")
+    remember(store, [lost])
+    path = journal_path(store)
+    path.write_text(f"{FIRST} {'0' * 64}" if old else path.read_text().removesuffix("\n"))
+    with pytest.raises(StoreError, match="does not hold week 2021-01-04"):
+        add_weeks(store, short_coverage, {})
+    later = FinalWeek(FIRST + timedelta(weeks=9), "1" * 64)
+    remember(store, [later])
+    assert read_journal(store).checksums == {FIRST: "0" * 64, later.week: "1" * 64}
+
+
+@pytest.mark.parametrize("tail", ['{"week": "2021-01-04", "che', "2021-01-04 00", "\0\0\0", "{", "noise"])
+def test_a_last_line_that_is_not_whole_is_an_error_with_a_way_out(
+    tmp_path: Path, short_coverage: Coverage, tail: str
+) -> None:
+    """It may be a week that the store lost. Nothing is erased; the line says what to do, and doing it helps."""
+    store = tmp_path / "store.db"
+    journal_path(store).write_text(tail)
+    with pytest.raises(StoreError, match=r"the last line is not whole.*complete the line or remove it"):
+        add_weeks(store, short_coverage, {})
+    assert journal_path(store).read_text() == tail
+    journal_path(store).write_text("")
+    add_weeks(store, short_coverage, {})
+    assert read_journal(store).checksums == checksums(store)
+
+
+@pytest.mark.parametrize("tail", ["p", 'published "/da', "backed-", "lost 2021"])
+def test_a_cut_line_that_is_no_week_is_dropped(tmp_path: Path, short_coverage: Coverage, tail: str) -> None:
+    """Places and lost weeks are written again by the command that was cut off; no week depends on them."""
+    store = add_weeks(tmp_path / "store.db", short_coverage, {})
+    journal_path(store).write_text(journal_path(store).read_text() + tail)
+    add_weeks(store, short_coverage, {}, start=1)
+    assert read_journal(store).checksums == checksums(store)
+
+
+def test_a_journal_of_an_earlier_version_is_completed(tmp_path: Path, short_coverage: Coverage) -> None:
+    """Its lines have no instants: they are added for the weeks of the store, beside the old lines."""
+    store = add_weeks(tmp_path / "store.db", short_coverage, {})
+    known = read_journal(store)
+    journal_path(store).write_text(f"{FIRST} {known.checksums[FIRST]}\n")
+    add_weeks(store, short_coverage, {}, start=1)
+    assert read_journal(store).weeks[FIRST] == known.weeks[FIRST]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +187,7 @@ def test_a_line_that_a_crash_cut_off_is_written_again(
 def test_a_damaged_journal_is_refused(tmp_path: Path, line: str) -> None:
     """A line that cannot be read is an error that names the line."""
     store = tmp_path / "store.db"
-    remember_checksums(store, {date(2021, 1, 11): "0" * 64})
+    remember(store, [FinalWeek(date(2021, 1, 11), "0" * 64)])
     path = journal_path(store)
     path.write_bytes(line.encode("latin-1") + b"\n" + path.read_bytes())
     with pytest.raises(StoreError, match=r"line 1: expected a week and a checksum|cannot be read"):
@@ -153,7 +218,7 @@ def test_a_week_lost_with_the_wal_file_is_not_noised_again(tmp_path: Path, damag
     again = run_process(anonymize_words(WEEKS[1]), folder)
     assert again.code == 2
     assert "does not hold week 2023-10-08" in again.text or "the file is damaged" in again.text
-    assert read_journal(store).keys() == set(WEEKS[:2])
+    assert read_journal(store).weeks.keys() == set(WEEKS[:2])
 
 
 def test_a_week_in_the_wal_file_is_in_the_store(tmp_path: Path) -> None:
@@ -162,4 +227,4 @@ def test_a_week_in_the_wal_file_is_in_the_store(tmp_path: Path) -> None:
     assert run_process(anonymize_words(WEEKS[0]), folder, setup=die_after_commit).killed
     assert (folder / "store.db.wal").stat().st_size > 0
     assert run_process(anonymize_words(WEEKS[0]), folder).code == 0
-    assert read_journal(folder / "store.db") == checksums(folder / "store.db")
+    assert read_journal(folder / "store.db").checksums == checksums(folder / "store.db")

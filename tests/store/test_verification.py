@@ -17,7 +17,7 @@ from search_insights.spec.spec_file import spec_toml
 from search_insights.spec.weeks import Week
 from search_insights.store.journal import journal_path
 from search_insights.store.ledger import checksum
-from search_insights.store.store import create_or_open_store, open_store
+from search_insights.store.opening import create_or_open_store, open_store
 from search_insights.store.verification import problems
 from search_insights.trends.release import make_release
 from search_insights.trends.scaling import scale_problems
@@ -104,6 +104,10 @@ CHANGES = {
     "a fingerprint": ("UPDATE ledger SET spec = 'x' WHERE week = '2021-01-04'", "committed under another spec"),
     "a checksum": ("UPDATE ledger SET checksum = md5('x')", "not those that were committed (checksum)"),
     "the day of a week": ("UPDATE ledger SET week = '2021-01-12' WHERE week = '2021-01-11'", "not begin on Monday"),
+    "an instant": (
+        "UPDATE ledger SET ends_at = '2021-01-11T09:00:00Z' WHERE week = '2021-01-04'",
+        "weeks 2021-01-04 and 2021-01-11 share instants",
+    ),
     "a sigma": ("UPDATE cells SET sigma = 1 WHERE cell = 3", "the list of cells is not the one"),
     "the scale": ("UPDATE scaling SET factor = factor * 1.001", "the scaling factor is not the one that weeks"),
 }  # fmt: skip
@@ -133,13 +137,13 @@ def test_shared_days_are_detected(store: Path) -> None:
     change(
         store, "INSERT INTO ledger SELECT * REPLACE (DATE '2021-01-08' AS week) FROM ledger WHERE week = '2021-01-04'"
     )
-    assert any("weeks 2021-01-04 and 2021-01-08 share days" in line for line in problems_of(store))
+    assert any("weeks 2021-01-04 and 2021-01-08 share instants" in line for line in problems_of(store))
 
 
 def test_noise_that_does_not_match_the_journal_is_detected(store: Path) -> None:
     """A store that was noised again, with matching checksums, still contradicts the journal."""
     path = journal_path(store)
-    path.write_text(path.read_text()[:11] + "0" * 64 + "\n")
+    path.write_text(f"2021-01-04 {'0' * 64}\n")
     assert problems_of(store) == ["week 2021-01-04: has other noise than store.db.journal says was committed"]
 
 
@@ -211,7 +215,7 @@ def store_of_version_1(path: Path, coverage: Coverage) -> Path:
             "regions": regions,
             "cells": listed,
             "counts": [(FIRST, i, int(count)) for i, count in enumerate(noisy)],
-            "ledger": [(*astuple(entry)[:2], promise.epsilon, promise.delta, *astuple(entry)[4:])],
+            "ledger": [(FIRST, "2023-10-09T01:02:03+00:00", promise.epsilon, promise.delta, *astuple(entry)[4:14])],
         }.items():
             connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
     return path
@@ -226,30 +230,39 @@ def first_store(tmp_path: Path, short_coverage: Coverage) -> Path:
 
 def test_a_store_of_the_first_version_can_still_be_used(first_store: Path, short_coverage: Coverage) -> None:
     """Its week is verified, released and added to the journal, and a new week can be added to the store."""
+    before = first_store.read_bytes()
     assert problems_of(first_store) == []
+    assert first_store.read_bytes() == before  # reading does not change it
     add_weeks(first_store, short_coverage, {}, start=1)
-    assert len(make_release(first_store).entries) == 2
+    first, second = make_release(first_store).entries
+    assert (first.begins_at, first.ends_at, second.begins_at) == (
+        "2021-01-04T08:00:00Z",
+        "2021-01-11T08:00:00Z",
+        "2021-01-11T08:00:00Z",
+    )
+    assert (first.committed_at, first.times, first.zone_data) == ("2023-10-09", "instant", "")
     assert len(journal_path(first_store).read_text().splitlines()) == 2
+    assert problems_of(first_store) == []
     noisy = np.tile(np.array(USUAL, dtype=np.int64), len(CellList(short_coverage).regions))
     assert checksum(FIRST, noisy)[:8] == "22827e9c"
 
 
 def newer(store: Path) -> None:
-    change(store, "UPDATE about SET value = '2' WHERE key = 'schema_version'")
+    change(store, "UPDATE about SET value = '3' WHERE key = 'schema_version'")
 
 
 def no_version(store: Path) -> None:
     change(store, "DELETE FROM about WHERE key = 'schema_version'")
 
 
-@pytest.mark.parametrize(("make", "version"), [(newer, "2"), (no_version, "none")])
+@pytest.mark.parametrize(("make", "version"), [(newer, "3"), (no_version, "none")])
 def test_a_store_of_an_unknown_version_is_refused(
     first_store: Path, short_coverage: Coverage, make: Callable[[Path], None], version: str
 ) -> None:
     """The error names the version and says to use the program that made the store; the file is not changed."""
     make(first_store)
     before = first_store.read_bytes()
-    words = f"made with schema version {version}; this program knows version 1: use the version of this program that"
+    words = f"made with schema version {version}; this program knows versions 1 to 2: use the version of this"
     with pytest.raises(StoreError, match=words), open_store(first_store):
         pass
     with pytest.raises(StoreError, match=words), create_or_open_store(first_store, short_coverage):

@@ -29,7 +29,7 @@ from search_insights.spec.spec_file import load_spec
 from search_insights.spec.weeks import Week
 from search_insights.store.journal import journal_path
 from search_insights.store.ledger import LedgerEntry
-from search_insights.store.store import open_store
+from search_insights.store.opening import open_store
 from search_insights.support.arrays import Counts
 from search_insights.support.sql import literal
 from tests.support.command_line import Run, assert_one_line

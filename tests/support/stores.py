@@ -14,8 +14,9 @@ from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Sparsity
 from search_insights.spec.weeks import Week
-from search_insights.store.ledger import LedgerEntry, checksum
-from search_insights.store.store import create_or_open_store
+from search_insights.spec.zones import zone_data_version
+from search_insights.store.ledger import LedgerEntry, checksum, instants_of
+from search_insights.store.opening import create_or_open_store
 from search_insights.support.arrays import Counts
 from search_insights.trends.derive import Trends
 from search_insights.trends.release import Release, make_release, record_decisions
@@ -41,9 +42,9 @@ def short_window_coverage(folder: Path, max_points: int = 2, weeks: int = 4) -> 
 def entry_for(coverage: Coverage, noisy: Counts, week: Week) -> LedgerEntry:
     """Return the ledger entry that belongs to these counts."""
     return LedgerEntry(
-        week.first_day, "2023-10-09T00:00:00+00:00", 3.0, 1e-6, "discrete Gaussian", noisy.size,
+        week.first_day, "2023-10-09", 3.0, 1e-6, "discrete Gaussian", noisy.size,
         checksum(week.first_day, noisy), coverage.spec.fingerprint, coverage.geography.fingerprint,
-        "duckdb", "0", "", "", "",
+        "duckdb", "0", "", "", "", *instants_of(week), "instant", zone_data_version(),
     )  # fmt: skip
 
 

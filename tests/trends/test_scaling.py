@@ -8,7 +8,7 @@ import pytest
 
 from search_insights.errors import StoreError
 from search_insights.spec.coverage import Coverage
-from search_insights.store.store import open_store
+from search_insights.store.opening import open_store
 from search_insights.trends.release import make_release, record_decisions
 from tests.support.stores import CITY, FIRST, WeekCounts, add_weeks, released
 

@@ -4,7 +4,7 @@ from datetime import date
 from pathlib import Path
 
 from search_insights.spec.coverage import Coverage
-from search_insights.store.store import open_store
+from search_insights.store.opening import open_store
 from tests.support.stores import (
     CITY,
     FIRST,

@@ -15,7 +15,7 @@ from search_insights.audit.attack import Neighbours
 from search_insights.private.log import LogSource
 from search_insights.spec.cells import CellList
 from search_insights.spec.weeks import Week
-from search_insights.store.store import open_store
+from search_insights.store.opening import open_store
 from search_insights.support.arrays import Counts, Floats
 
 RISK = 1e-6  # of a false alarm by any of the checks

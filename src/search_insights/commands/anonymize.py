@@ -48,6 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--naive-zone", metavar="ZONE", help="the zone of times without one (default: the release's)")
     group.add_argument(
+        "--times-changed",
+        action="store_true",
+        help="the times have another form than in earlier weeks, but are the same instants. If they are not, searches "
+        "count in two weeks, and the promise does not hold for them",
+    )
+    group.add_argument(
         "--code-level", metavar="LEVEL", help="the level of all bare region codes, where levels share codes"
     )
     group.add_argument(
@@ -101,6 +107,7 @@ def run(args: argparse.Namespace) -> int:
             tolerance=tolerance,
             open_engine=_engine(args),
             model_changed=args.model_changed,
+            times_changed=args.times_changed,
             progress=steps.show,
             report=lambda week: _report(week, args.store, steps),
         )

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the ledger, and what its weeks add up to for a user who was active on every day."""
     from search_insights.dp.accounting import epsilon_of_days
-    from search_insights.store.store import open_store
+    from search_insights.store.opening import open_store
 
     with open_store(args.store) as store:
         entries, spec = store.entries(), store.coverage.spec

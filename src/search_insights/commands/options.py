@@ -30,6 +30,7 @@ OPTIONS = {
     "replace": "--replace",
     "seed": "--seed",
     "settings": "--conf",
+    "times_changed": "--times-changed",
     "users": "--users",
     "weeks": "--weeks",
 }

@@ -1,6 +1,7 @@
 """Back a store up, and restore a backup. The store is the only state: everything else can be made again."""
 
 import argparse
+from datetime import UTC, datetime
 from pathlib import Path
 
 from search_insights.commands.console import note, out, span
@@ -24,12 +25,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         EXAMPLE,
     )
     backup.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store")
-    backup.add_argument("--out", metavar="FILE", type=Path, required=True, help="the backup, a new file")
+    backup.add_argument(
+        "--out", metavar="PATH", type=Path, required=True, help="the backup, a new file; or a folder for dated backups"
+    )
     restore.add_argument("backup", metavar="BACKUP", type=Path, help="a file that 'store backup' made")
     restore.add_argument("--store", metavar="FILE", type=Path, required=True, help="where to; its journal is kept")
-    restore.add_argument(
+    known = restore.add_mutually_exclusive_group(required=True)
+    known.add_argument(
         "--dataset", metavar="DIR", type=Path, help="the published dataset: its weeks will not be noised again"
     )
+    known.add_argument("--never-published", action="store_true", help="nothing was ever published from this store")
     restore.add_argument(
         "--replace", action="store_true", help="even if the store is damaged or holds more than the backup"
     )
@@ -44,17 +49,22 @@ def _backup(args: argparse.Namespace) -> int:
     from search_insights.store.backup import back_up
     from search_insights.trends.scaling import scale_problems
 
-    weeks = back_up(args.store, args.out, scale_problems)
-    out(f"{args.out}: {span(weeks)}, copied and verified")
+    to = (
+        args.out / f"{args.store.stem}-{datetime.now(UTC):%Y-%m-%d}{args.store.suffix}"
+        if args.out.is_dir()
+        else args.out
+    )
+    weeks = back_up(args.store, to, scale_problems)
+    out(f"{to}: {span(weeks)}, copied and verified")
     return 0
 
 
 def _restore(args: argparse.Namespace) -> int:
-    from search_insights.dataset.folder import published_checksums
+    from search_insights.dataset.folder import published_weeks
     from search_insights.store.backup import restore
     from search_insights.trends.scaling import scale_problems
 
-    published = published_checksums(args.dataset) if args.dataset else None
+    published = published_weeks(args.dataset).values() if args.dataset else ()
     restored = restore(args.backup, args.store, scale_problems, published=published, replace=args.replace)
     out(f"{args.store}: {span(restored.weeks)}, restored and verified")
     if restored.lost:

@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from search_insights.errors import InputError
+from search_insights.store.ledger import FinalWeek
 from search_insights.support.sql import literal
 
 # The files beside the tables in a published folder.
 STATEMENTS = ("datapackage.json", "privacy.json", "PRIVACY.md", "summary.json", "summary.svg")
+
+# What a published ledger tells about a week besides its first day; earlier versions published the checksum only.
+_RECORDED = ("checksum", "begins_at", "ends_at", "times", "naive_zone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ def read_dataset(folder: Path) -> Dataset:
     """Read a complete published folder; refuse one that lacks a table, a trend or a week."""
     described = read_description(folder)
     parts = {field.name: getattr(described, field.name) for field in fields(described)}
-    dataset = Dataset(**parts, privacy=_read_privacy(folder), weeks=tuple(sorted(published_checksums(folder))))
+    dataset = Dataset(**parts, privacy=_read_privacy(folder), weeks=tuple(sorted(published_weeks(folder))))
     for path in (dataset.csv, dataset.parquet):
         if not path.is_file():
             raise InputError(f"{folder}: {path.name} is missing; publish the dataset again")
@@ -95,12 +99,18 @@ def read_dataset(folder: Path) -> Dataset:
     return dataset
 
 
-def published_checksums(folder: Path) -> dict[date, str]:
-    """Return which noise of which week a published folder was made from, by checksum."""
+def published_weeks(folder: Path, spec: str | None = None) -> dict[date, FinalWeek]:
+    """Return the weeks that a published folder shows; refuse a dataset of another spec, if a fingerprint is given."""
     try:
-        rows = _read_privacy(folder)["ledger"]
-        return {date.fromisoformat(row["week"]): str(row["checksum"]) for row in rows}
-    except (ValueError, KeyError, TypeError):
+        privacy = _read_privacy(folder)
+        if spec not in (None, privacy["spec"]["fingerprint"]):
+            raise InputError(f"{folder}: the dataset of another spec")
+        weeks = [
+            FinalWeek(date.fromisoformat(row["week"]), **{name: str(row[name]) for name in _RECORDED if name in row})
+            for row in privacy["ledger"]
+        ]
+        return {week.week: week for week in weeks}
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise _not_a_dataset(folder) from None
 
 

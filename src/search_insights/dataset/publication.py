@@ -2,17 +2,21 @@
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from search_insights.dataset.datapackage import datapackage
-from search_insights.dataset.folder import STATEMENTS, csv_table, published_checksums
+from search_insights.dataset.folder import STATEMENTS, csv_table, published_weeks
 from search_insights.dataset.statement import privacy_json, privacy_page
 from search_insights.dataset.summary import save_summary_chart, summarize
 from search_insights.dataset.tables import file_stem, value_columns, write_tables
 from search_insights.dp.accounting import account
-from search_insights.errors import CheckFailed, InputError
+from search_insights.errors import CheckFailed, InputError, StoreError
+from search_insights.spec.weeks import Week
+from search_insights.store.journal import remember_place
+from search_insights.store.ledger import FinalWeek
 from search_insights.support.replace_folder import replacing
 from search_insights.support.sql import connect, identifier
 from search_insights.trends.release import Release, corrected, make_release, record_decisions
@@ -54,6 +58,8 @@ def publish(
             record_decisions(store_path, release)
     except (OSError, duckdb.IOException) as error:
         raise InputError(f"{out}: cannot be written ({error}); it is unchanged") from None
+    with suppress(StoreError):  # a store that cannot be written can be published all the same
+        remember_place(store_path, "published", out)
     rows = int(release.published.any(axis=2).sum())
     return Published(release, out / f"{file_stem(release)}.csv", rows, summary)
 
@@ -70,18 +76,31 @@ def _refuse_to_lose_files(release: Release, out: Path) -> None:
 
 
 def _refuse_second_noise(release: Release, out: Path) -> None:
-    """Refuse new noise for a published week: the two releases together would promise less than one."""
+    """Refuse new noise for published searches: the two releases together would promise less than one."""
+    if not out.is_dir() or not any(out.iterdir()):
+        return  # nothing was published here
     try:
-        before = published_checksums(out)
+        before = published_weeks(out)
     except InputError:
-        return  # nothing was published here, or not by this program
+        raise CheckFailed(
+            f"{out}: holds a dataset whose privacy.json is missing or damaged, so it cannot be seen whether its weeks "
+            "have the same noise; restore that file, or give a new folder"
+        ) from None
+    spec = release.coverage.spec
     now = {entry.week: entry.checksum for entry in release.entries}
-    other = sorted(week for week in before if week in now and before[week] != now[week])
+    own = [Week(week, spec.time_zone) for week in now]
+    known = [final for week, final in sorted(before.items()) if now.get(week) != final.checksum]
+    other = [final.week for final in known if final.week in now or _overlaps(final, own)]
     if other:
         raise CheckFailed(
             f"{out}: week {other[0]} was published with other noise, so this is not the store that it was made from; "
             "publishing it again would be a second release of the same searches"
         )
+
+
+def _overlaps(final: FinalWeek, weeks: list[Week]) -> bool:
+    """Return whether a published week, whose instants are known, has an instant of one of these."""
+    return bool(final.begins_at) and any(final.overlaps(week) for week in weeks)
 
 
 def _with_correction(release: Release, draft: Path, out: Path, correction: str | None) -> Release:

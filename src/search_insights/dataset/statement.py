@@ -119,6 +119,11 @@ def _ledger_row(entry: LedgerEntry) -> dict[str, Any]:
         "program": entry.program,
         "missing_days": entry.missing_days.split(),
         "checksum": entry.checksum,
+        "begins_at": entry.begins_at,
+        "ends_at": entry.ends_at,
+        "times": entry.times,
+        "naive_zone": entry.naive_zone,
+        "zone_data": entry.zone_data,
     }
 
 

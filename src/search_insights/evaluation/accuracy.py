@@ -7,7 +7,7 @@ import numpy as np
 
 from search_insights.errors import InputError
 from search_insights.simulation.truth import read_truth
-from search_insights.store.store import open_store
+from search_insights.store.opening import open_store
 from search_insights.support.arrays import Bools, Floats
 from search_insights.support.charts import save_chart
 from search_insights.trends.derive import Trends, derive, trend_counts

@@ -8,11 +8,18 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from search_insights.errors import LogError
 from search_insights.private.log_files import file_appeared, file_changed, find_files, format_of, state_of
-from search_insights.private.times import TimeReading, require_zone, unknown_zone
+from search_insights.private.times import (
+    Kind,
+    TimeReading,
+    form_of_most,
+    require_zone,
+    text_as_time,
+    text_forms,
+)
 from search_insights.support.sql import identifier, literal
 
 if TYPE_CHECKING:
@@ -24,6 +31,10 @@ ROLES = (*REQUIRED, *TOPIC_COLUMNS)
 
 _FILE_COLUMN = "search_insights_file"  # not "filename": a log may have a column of that name
 _NULL_TYPE = '"NULL"'  # the type of a column without values: how pandas writes the categories of a day without topics
+_MATCHES = "regexp_matches"
+# CSV values with line breaks are refused: a stray quote swallows all rows up to the next quote.
+_FILE_WITH_BROKEN_LINE = f"""any_value({_FILE_COLUMN}) FILTER (WHERE
+    regexp_matches(concat_ws('', *COLUMNS(* EXCLUDE ({_FILE_COLUMN}))), '[\\n\\r]'))"""
 _NAIVE = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _ALLOWED = {
@@ -88,19 +99,19 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
     files = find_files(source.patterns)
     states = tuple(state_of(file) for file in files)
     zone = source.naive_zone or release_zone
-    _set_zone(connection, zone)
+    require_zone(zone)
+    connection.execute("SET TimeZone = 'UTC'")  # not the machine's, although no reading of times depends on it
     types = _column_types(connection, files, source)
     topic = topic_role(source, types)
     _require_in_each_file(connection, files, source, topic)
     check_types(source, types, _ALLOWED)
-    _require_whole_lines(connection, files, source)
-    time_type = types[source.column("timestamp")]
-    _create_views(connection, files, source, topic, time_type)
+    times = _reading(connection, files, source, types[source.column("timestamp")], zone)
+    _create_views(connection, files, source, topic, types, times)
     return SearchLog(
         source=source,
         files=files,
         states=states,
-        times=_reading(connection, files, source, time_type, zone),
+        times=times,
         user_type=types[source.column("user_id")],
         queries=topic == "query",
     )
@@ -111,7 +122,7 @@ def _reading(
 ) -> TimeReading:
     """Decide how times of this type are read."""
     if time_type == "VARCHAR":
-        return TimeReading(zone, "text")
+        return TimeReading(zone, _text_form(connection, files, source))
     if time_type not in _NAIVE:
         return TimeReading(zone, "instant")
     if _is_int96(connection, files, source):
@@ -119,12 +130,31 @@ def _reading(
     return TimeReading(zone, "clock")
 
 
+def _text_form(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource) -> Kind:
+    """Return the form of times that are text; of a CSV log, all lines are checked in the same pass."""
+    forms = text_forms(identifier(source.column("timestamp")), _MATCHES)
+    broken = "NULL" if format_of(files[0]) == "parquet" else _FILE_WITH_BROKEN_LINE
+    sql = f"SELECT {', '.join([*forms, broken])} FROM {_reader(files)}"
+    ((offset, clock, file),) = _query(connection, sql, source)
+    if file is not None:
+        raise LogError(
+            f"{file}: a value contains a line break; a stray quote may hide rows; "
+            "write '\"' in a value as '\"\"', and no line breaks, or write Parquet"
+        )
+    return form_of_most(offset, clock)
+
+
 def _create_views(
-    connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource, topic: str, time_type: str
+    connection: "duckdb.DuckDBPyConnection",
+    files: Sequence[str],
+    source: LogSource,
+    topic: str,
+    types: Mapping[str, str],
+    times: TimeReading,
 ) -> None:
     time = identifier(source.column("timestamp"))
-    if time_type == "VARCHAR":
-        time = f"TRY_CAST({time} AS TIMESTAMPTZ)"
+    if types[source.column("timestamp")] == "VARCHAR":
+        time = text_as_time(time, _MATCHES, times.kind, "TIMESTAMP", "TIMESTAMPTZ")
     view = f"""
         CREATE OR REPLACE TEMP VIEW log AS
         SELECT {identifier(source.column("user_id"))} AS user_id, {time} AS timestamp,
@@ -223,22 +253,6 @@ def _header(connection: "duckdb.DuckDBPyConnection", file: str, source: LogSourc
     return list(rows[0])
 
 
-def _require_whole_lines(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource) -> None:
-    """Refuse CSV values with line breaks: a stray quote swallows all rows up to the next quote."""
-    if format_of(files[0]) != "csv":
-        return
-    values = f"concat_ws('', *COLUMNS(* EXCLUDE ({_FILE_COLUMN})))"
-    sql = (
-        f"SELECT {_FILE_COLUMN} FROM {_reader(files)} WHERE contains({values}, chr(10)) OR contains({values}, chr(13))"
-    )
-    found = _query(connection, f"{sql} LIMIT 1", source)
-    if found:
-        raise LogError(
-            f"{found[0][0]}: a value contains a line break; a stray quote may hide rows; "
-            "write '\"' in a value as '\"\"', and no line breaks, or write Parquet"
-        )
-
-
 def _is_int96(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource) -> bool:
     """Return whether times have Parquet's old type INT96, which DuckDB reads as times without a zone."""
     listed = ", ".join(literal(glob.escape(file)) for file in files)
@@ -304,18 +318,7 @@ def _kind(type_: str) -> str:
     return re.split(r"[(<]", type_)[0]
 
 
-def _set_zone(connection: "duckdb.DuckDBPyConnection", zone: str) -> None:
-    """Set the zone for times that are text without a zone."""
-    import duckdb
-
-    require_zone(zone)
-    try:
-        connection.execute(f"SET TimeZone = {literal(zone)}")
-    except duckdb.Error:
-        raise unknown_zone(zone) from None
-
-
-def _query(connection: "duckdb.DuckDBPyConnection", sql: str, source: LogSource) -> list[tuple[object, ...]]:
+def _query(connection: "duckdb.DuckDBPyConnection", sql: str, source: LogSource) -> list[tuple[Any, ...]]:
     """Run a statement over the log; an error says only that the files cannot be read."""
     import duckdb
 

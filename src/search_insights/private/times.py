@@ -1,16 +1,28 @@
 """How a log's times are read, the same way by every engine.
 
 Some logs give instants. Others give clock times without a zone, which mean an instant only in a zone that the publisher
-names. Text may be either, row by row. The reading decides which day an event belongs to, so it is settled once, when
-the log is opened, and the ledger records it.
+names. The reading decides which day an event belongs to. If it changed between two weeks, one user-day could count in
+both. So it is settled once, when the log is opened, the ledger records it, and a change has to be stated.
+
+Text may be either, row by row. The form of most rows is the log's form; rows of the other form are not read. One user
+cannot turn it: a log in which both forms are frequent has too many rows that cannot be used, and is refused.
 """
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
-from zoneinfo import ZoneInfo
 
 from search_insights.errors import InputError
+from search_insights.spec.zones import expected_zone, is_zone, zone
+
+Kind = Literal["instant", "int96", "offset", "clock"]
+
+# The two forms of a time that is text, for engines with different escapes in their literals. A zone's name or its
+# abbreviation is not an offset: what it means depends on the engine's own zone data.
+_TEXT_FORMS: dict[Kind, str] = {
+    "offset": ":[0-9][0-9]([.][0-9]+)? *(Z|UTC|[+-][0-9][0-9](:?[0-9][0-9])?)$",
+    "clock": "^[0-9]+[-/][0-9]+[-/][0-9]+([T ]+[0-9:.]+)?$",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,18 +30,23 @@ class TimeReading:
     """How the column `timestamp` is read, and the zone for times without a zone.
 
     instant    the column's type fixes the instant; the zone plays no part
-    clock      clock times without a zone, read in `zone`
     int96      Parquet's old type: clock times in UTC, so their instant is fixed too
-    text       each row may have an offset; a row without one is read in `zone`
+    offset     text, with an offset from UTC in every row
+    clock      clock times without a zone, read in `zone`; they may be text
     """
 
     zone: str
-    kind: Literal["instant", "clock", "int96", "text"]
+    kind: Kind
 
     @property
     def naive_zone(self) -> str:
-        """The zone for times without a zone; empty if the column's type fixes the instant."""
-        return "" if self.kind in ("instant", "int96") else self.zone
+        """The zone for times without a zone; empty if the times have their own."""
+        return self.zone if self.kind == "clock" else ""
+
+    @property
+    def recorded(self) -> str:
+        """The word for it in the ledger, where it does not matter in which type an instant is stored."""
+        return "instant" if self.kind == "int96" else self.kind
 
     def between(self, begin: datetime, end: datetime, clock_type: str, instant_type: str) -> str:
         """Return the SQL condition that an event lies between two instants, the first included, the second not.
@@ -41,18 +58,27 @@ class TimeReading:
 
     def _literal(self, moment: datetime, clock_type: str, instant_type: str) -> str:
         if self.kind in ("clock", "int96"):
-            return f"{clock_type} '{moment.astimezone(ZoneInfo(self.zone)).replace(tzinfo=None)}'"
+            return f"{clock_type} '{moment.astimezone(zone(self.zone)).replace(tzinfo=None)}'"
         return f"{instant_type} '{moment.astimezone(UTC)}'"
 
 
-def require_zone(zone: str) -> None:
-    """Refuse a zone that does not exist."""
-    try:
-        ZoneInfo(zone)
-    except (KeyError, ValueError, OSError):
-        raise unknown_zone(zone) from None
+def text_forms(column: str, matches: str) -> list[str]:
+    """Return the SQL that counts the rows of each form; `matches` is the engine's function for regular expressions."""
+    return [f"count(*) FILTER (WHERE {matches}({column}, '{form}'))" for form in _TEXT_FORMS.values()]
 
 
-def unknown_zone(zone: str) -> InputError:
-    """Return the error for a zone that does not exist."""
-    return InputError(f"`naive_zone` {zone}: expected an IANA time zone such as UTC or Europe/Dublin")
+def form_of_most(offset: int, clock: int) -> Kind:
+    """Return the form of a log's text times, given how many rows have each."""
+    return "offset" if offset > clock else "clock"
+
+
+def text_as_time(column: str, matches: str, kind: Kind, clock_type: str, instant_type: str) -> str:
+    """Return the SQL that reads times of one form; text of the other form, or of none, is no time."""
+    type_ = clock_type if kind == "clock" else instant_type
+    return f"CASE WHEN {matches}({column}, '{_TEXT_FORMS[kind]}') THEN TRY_CAST({column} AS {type_}) END"
+
+
+def require_zone(name: str) -> None:
+    """Refuse a zone for times without a zone that does not exist, or not by this name."""
+    if not is_zone(name):
+        raise InputError(f"`naive_zone` {name}: expected {expected_zone(name)}")

@@ -6,7 +6,6 @@ memory traffic are what limits the speed.
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +24,7 @@ from search_insights.simulation.queries import QueryTexts, query_texts
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import WEEKDAYS
 from search_insights.spec.weeks import Week
+from search_insights.spec.zones import zone
 from search_insights.support.arrays import Floats
 
 # Share of the events whose region is known only this many levels above the place.
@@ -136,9 +136,9 @@ def _clock(week: Week, day: date) -> tuple[Floats, Floats]:
     Instants are in microseconds since 1970. The day may have 23 or 25 hours; activity follows the local clock.
     """
     begin, end = week.day_bounds(day)
-    zone = ZoneInfo(week.time_zone)
+    local = zone(week.time_zone)
     bins = [begin + i * _BIN for i in range((end - begin) // _BIN)]
-    activity = np.array([HOURLY_ACTIVITY[instant.astimezone(zone).hour] for instant in bins], dtype=np.float64)
+    activity = np.array([HOURLY_ACTIVITY[instant.astimezone(local).hour] for instant in bins], dtype=np.float64)
     before = np.concatenate([[0.0], np.cumsum(activity)])
     instants = np.array([(i - datetime.fromtimestamp(0, UTC)) // timedelta(microseconds=1) for i in [*bins, end]])
     return before / before[-1] if bins else before, instants.astype(np.float64)

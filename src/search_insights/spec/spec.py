@@ -16,9 +16,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from functools import cached_property
-from zoneinfo import ZoneInfo
 
 from search_insights.errors import SpecError
+from search_insights.spec.zones import expected_zone, is_zone
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
@@ -241,12 +241,7 @@ class Spec:
             _require_word(size_class, "size_classes.class.name")
 
     def _check_calendar(self) -> None:
-        try:
-            ZoneInfo(self.time_zone)
-        except (KeyError, ValueError, OSError):
-            raise SpecError(
-                "time_zone", "an IANA time zone such as America/Los_Angeles", repr(self.time_zone)
-            ) from None
+        _require(is_zone(self.time_zone), "time_zone", expected_zone(self.time_zone), repr(self.time_zone))
         _require_one_of(self.first_day_of_week, WEEKDAYS, "first_day_of_week")
         for key in ("first_week", "last_week"):
             day: date = getattr(self.sparsity, key)

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from zoneinfo import ZoneInfo
 
 from search_insights.errors import InputError
 from search_insights.spec.spec import WEEKDAYS, Spec
+from search_insights.spec.zones import zone
 
 DAYS_OF_WEEK = 7
 
@@ -38,8 +38,7 @@ class Week:
 
     def day_bounds(self, day: date) -> tuple[datetime, datetime]:
         """Return the instants, in UTC, at which a day begins and ends: midnight to midnight, 23 to 25 hours."""
-        zone = ZoneInfo(self.time_zone)
-        midnights = (datetime.combine(d, time(), zone) for d in (day, day + timedelta(days=1)))
+        midnights = (datetime.combine(d, time(), zone(self.time_zone)) for d in (day, day + timedelta(days=1)))
         begin, end = (midnight.astimezone(UTC) for midnight in midnights)
         return begin, end
 

@@ -1,20 +1,22 @@
 """Backups of a store: a complete, verified copy, and a restore that never noises a week a second time.
 
 A copy of a store forgets the weeks that were committed after it was made. The journal beside the store does not (see
-journal.py). So a restored store goes on from where it stands, but never noises a week that was released since.
+journal.py), nor do the published dataset and newer backups, from which the journal is completed. So a restored store
+goes on from where it stands, but never noises a week that was released since.
 """
 
 import fcntl
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 from search_insights.errors import CheckFailed, SearchInsightsError, StoreError
-from search_insights.store.journal import read_journal, remember, remember_checksums
-from search_insights.store.ledger import LedgerEntry
-from search_insights.store.store import open_store
+from search_insights.store.journal import read_journal, remember, remember_lost, remember_place
+from search_insights.store.ledger import FinalWeek, LedgerEntry
+from search_insights.store.older_copy import backups_in
+from search_insights.store.opening import open_store, read_weeks
 from search_insights.store.verification import DerivedCheck, damage
 from search_insights.support.files import private_files, put_in_place
 from search_insights.support.sql import connect, literal
@@ -35,7 +37,8 @@ class Restored:
 def back_up(store: Path, out: Path, check_derived: DerivedCheck) -> tuple[date, ...]:
     """Copy a store to a new file and verify the copy; return its weeks.
 
-    The store cannot be written while it is copied. The file appears when it is complete, for its owner only.
+    The store cannot be written while it is copied. The file appears when it is complete, for its owner only. The
+    journal records the folder: the backups in it bear witness if an older copy of the store is put in its place.
     """
     remove_abandoned(out.parent, _DRAFT_PREFIX)  # before anything is refused: a killed backup may have been complete
     if out.exists():
@@ -49,6 +52,8 @@ def back_up(store: Path, out: Path, check_derived: DerivedCheck) -> tuple[date, 
         if _verified(draft, check_derived) != entries:
             raise StoreError(f"{store}: changed while it was copied; nothing was written, run again")
         put_in_place(draft, out)
+    with suppress(StoreError):  # a store that cannot be written can be backed up all the same
+        remember_place(store, "backed-up", out.parent)
     return tuple(entry.week for entry in entries)
 
 
@@ -57,15 +62,16 @@ def restore(
     store: Path,
     check_derived: DerivedCheck,
     *,
-    published: Mapping[date, str] | None = None,
+    published: Iterable[FinalWeek],
     replace: bool = False,
 ) -> Restored:
     """Restore a backup in place of a store, whose file is kept beside it as `.old`.
 
-    Every week that is known to be committed is written to the journal first: those of the store, and those that were
-    `published`, by their checksums. A store that holds more than the backup, or cannot be read, is replaced only with
-    `replace`.
+    Every week that is known to be committed is written to the journal first: those of the store, those of newer backups
+    in the same folder, and those that were `published`. Which of them the backup does not have is recorded as lost. A
+    store that holds more than the backup, or cannot be read, is replaced only with `replace`.
     """
+    store = store.resolve()  # the journal lies beside the file, so the file is replaced, not a link to it
     remove_abandoned(store.parent, _DRAFT_PREFIX)
     if not backup.is_file():
         raise StoreError(f"{backup}: no such file; give one that 'store backup' made")
@@ -76,15 +82,17 @@ def restore(
     if store.exists() and not replace:
         _refuse_to_lose_weeks(store, restored)
     _remember_replaced_store(store)
-    remember_checksums(store, published or {})
+    remember(store, published)
+    _remember_other_backups(store, backup)
     with _locked(store), working_folder(store.parent, _DRAFT_PREFIX) as folder:
         draft = folder / store.name
-        remember(store, entries)  # refuses a backup of another store
+        remember(store, [entry.final for entry in entries])  # refuses a backup of another store
         _copy(backup, draft)
         _verified(draft, check_derived)
         _move_aside(store)
         put_in_place(draft, store)
-    lost = sorted(read_journal(store).keys() - restored.keys())
+    lost = sorted(read_journal(store).weeks.keys() - restored.keys())
+    remember_lost(store, lost)
     return Restored(tuple(restored), tuple(lost))
 
 
@@ -115,7 +123,16 @@ def _remember_replaced_store(store: Path) -> None:
     """Write the weeks of the store that will be replaced to the journal, if it can be read."""
     if store.exists():
         with suppress(SearchInsightsError), open_store(store) as opened:
-            remember(store, opened.entries())
+            remember(store, [entry.final for entry in opened.entries()])
+
+
+def _remember_other_backups(store: Path, backup: Path) -> None:
+    """Write the weeks of newer backups in the same folder to the journal, if they continue this one."""
+    fingerprints, weeks = read_weeks(backup)
+    own = {week.week: week.checksum for week in weeks}
+    for _, others in backups_in(backup.parent, fingerprints):
+        if all(week in others and others[week].checksum == checksum for week, checksum in own.items()):
+            remember(store, others.values())
 
 
 def _copy(store: Path, draft: Path) -> None:

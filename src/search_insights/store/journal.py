@@ -2,19 +2,45 @@
 
 A store can lose a week that was released: an older copy of it is restored, or its write-ahead log (`.wal`) is deleted
 or damaged. Noising that week again would be a second release of its searches. So each final week is recorded here too:
-after it is committed, and at the latest before anything is published from the store. A line is the first day of a week
-and the checksum of its noisy counts. Lines are only added, never changed.
+after it is committed, and at the latest before anything is published from the store.
+
+A line is a week that became final, as a JSON object. Or it says that a week is `lost`; or in which folder the store was
+`published` or `backed-up`, because what lies there may know of more weeks than a store and a journal that were both
+replaced by older copies. Lines are only added, never changed. Earlier versions wrote a week's first day and checksum.
 """
 
+import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
+from typing import Any, Literal
 
 from search_insights.errors import StoreError
-from search_insights.spec.weeks import DAYS_OF_WEEK, Week
-from search_insights.store.ledger import CHECKSUM_DIGITS, LedgerEntry
+from search_insights.spec.weeks import Week
+from search_insights.store.ledger import CHECKSUM_DIGITS, FinalWeek
 from search_insights.support.files import flush, private_files
+
+Place = Literal["published", "backed-up"]
+_PLACES: tuple[Place, ...] = ("published", "backed-up")
+_LOST = "lost"
+_FIRST_WEEK, _LAST_WEEK = date(1900, 1, 1), date(9990, 1, 1)  # what is outside is not a week of searches
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """What a journal says. `tail` is a last line that is not whole: a crash cut it off, or the file is damaged."""
+
+    weeks: dict[date, FinalWeek] = field(default_factory=dict)
+    lost: set[date] = field(default_factory=set)
+    places: dict[Place, list[Path]] = field(default_factory=lambda: {place: [] for place in _PLACES})
+    tail: str = ""
+
+    @property
+    def checksums(self) -> dict[date, str]:
+        """The checksum of every final week."""
+        return {week: final.checksum for week, final in self.weeks.items()}
 
 
 def journal_path(store: Path) -> Path:
@@ -23,61 +49,113 @@ def journal_path(store: Path) -> Path:
     return real.with_name(real.name + ".journal")
 
 
-def read_journal(store: Path) -> dict[date, str]:
-    """Return the checksum of every final week; none if there is no journal yet."""
+def read_journal(store: Path) -> Journal:
+    """Read a store's journal; an empty one if there is none yet. A last line without its end counts if it is whole."""
     path = journal_path(store)
     try:
-        *lines, _torn = path.read_text(encoding="ascii").split(
-            "\n"
-        )  # a last line without an end was cut off by a crash
+        *lines, tail = path.read_text(encoding="ascii").split("\n")
     except FileNotFoundError:
-        return {}
+        return Journal()
     except (OSError, UnicodeDecodeError):
         raise StoreError(f"{path}: the journal of {store.name} cannot be read; restore it from a backup") from None
-    weeks: dict[date, str] = {}
-    for number, line in enumerate(lines, start=1):
-        week, checksum = _parse(line, f"{path}, line {number}")
-        if weeks.setdefault(week, checksum) != checksum:
-            raise StoreError(f"{path}, line {number}: week {week} is listed twice with different noise")
-    return weeks
+    journal = Journal(tail="" if _parse(tail) else tail)
+    for number, line in enumerate([*lines, tail] if _parse(tail) else lines, start=1):
+        _add(journal, line, f"{path}, line {number}")
+    return journal
 
 
-def _parse(line: str, where: str) -> tuple[date, str]:
+def _add(journal: Journal, line: str, where: str) -> None:
+    """Add what a line says."""
+    record = _parse(line)
+    if isinstance(record, FinalWeek):
+        known = journal.weeks.get(record.week, record)
+        if known.checksum != record.checksum:
+            raise StoreError(f"{where}: week {record.week} is listed twice with different noise")
+        journal.weeks[record.week] = record if record.begins_at else known
+    elif isinstance(record, date):
+        journal.lost.add(record)
+    elif record:
+        place, folder = record
+        journal.places[place].append(folder)
+    else:
+        raise StoreError(f"{where}: expected a week and a checksum; the journal is damaged, fix the line")
+
+
+def _parse(line: str) -> FinalWeek | date | tuple[Place, Path] | None:
+    """Return the record of a line; None if it is not one."""
     try:
-        week, checksum = line.split(" ")
-        if len(checksum) != CHECKSUM_DIGITS or int(checksum, 16) < 0:
-            raise ValueError
-        return date.fromisoformat(week), checksum
-    except ValueError:
-        raise StoreError(f"{where}: expected a week and a checksum; the journal is damaged, fix the line") from None
+        if line.startswith("{"):
+            return _final_week(json.loads(line))
+        first, rest = line.split(" ", 1)
+        if first == _LOST:
+            return date.fromisoformat(rest)
+        for place in _PLACES:
+            if first == place:
+                return place, Path(str(json.loads(rest)))
+        return _final_week({"week": first, "checksum": rest})
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
 
 
-def remember(store: Path, entries: Iterable[LedgerEntry]) -> None:
-    """Record the weeks that are not in the journal yet; refuse a store that contradicts it."""
-    remember_checksums(store, {entry.week: entry.checksum for entry in entries})
+def _final_week(record: dict[str, Any]) -> FinalWeek:
+    week = FinalWeek(**{**record, "week": date.fromisoformat(record["week"])})
+    if not _FIRST_WEEK <= week.week <= _LAST_WEEK:
+        raise ValueError  # nor is it one whose end can be computed
+    if len(week.checksum) != CHECKSUM_DIGITS or int(week.checksum, 16) < 0:
+        raise ValueError
+    if not all(isinstance(value, str) for value in record.values()) or bool(week.begins_at) != bool(week.ends_at):
+        raise TypeError
+    return week
 
 
-def remember_checksums(store: Path, weeks: Mapping[date, str]) -> None:
-    """Record weeks, given by their checksums; refuse one that contradicts the journal."""
-    known = read_journal(store)
-    for week, checksum in weeks.items():
-        if known.get(week, checksum) != checksum:
+def remember(store: Path, weeks: Iterable[FinalWeek]) -> None:
+    """Record weeks that the journal does not have, or not with their instants; refuse one that contradicts it."""
+    journal = read_journal(store)
+    new: list[str] = []
+    for week in sorted(weeks, key=lambda week: week.week):
+        known = journal.weeks.get(week.week)
+        if known and known.checksum != week.checksum:
             raise StoreError(
-                f"{store}: week {week} has other noise than {journal_path(store)} says was committed; "
+                f"{store}: week {week.week} has other noise than {journal_path(store)} says was committed; "
                 "the journal belongs to another store; use the matching pair"
             )
-    new = "".join(f"{week} {weeks[week]}\n" for week in sorted(weeks.keys() - known.keys()))
-    if new:
-        _append(journal_path(store), new)
+        if not known or (week.begins_at and not known.begins_at):
+            new.append(json.dumps({**asdict(week), "week": week.week.isoformat()}))
+    _append(store, journal, new)
 
 
-def _append(path: Path, text: str) -> None:
+def remember_lost(store: Path, weeks: Iterable[date]) -> None:
+    """Record that weeks are known to be lost: the store goes on without them, and they are not noised again."""
+    journal = read_journal(store)
+    _append(store, journal, [f"{_LOST} {week}" for week in sorted(set(weeks) - journal.lost)])
+
+
+def remember_place(store: Path, place: Place, folder: Path) -> None:
+    """Record a folder in which the store was published or backed up."""
+    journal = read_journal(store)
+    if folder.resolve() not in journal.places[place]:
+        _append(store, journal, [f"{place} {json.dumps(str(folder.resolve()))}"])
+
+
+def _append(store: Path, journal: Journal, lines: Sequence[str]) -> None:
     """Append lines, and force them to disk before anything relies on them."""
+    path = journal_path(store)
+    if not _may_be_cut(journal.tail, lines):
+        raise StoreError(
+            f"{path}: the last line is not whole, and not of a week in {store.name}; compare it with the weeks that "
+            "were published, then complete the line or remove it"
+        )
+    if not lines:
+        return
     try:
         with private_files(), path.open("a+b") as file:
             file.seek(0)
-            file.truncate(file.read().rfind(b"\n") + 1)  # a line that was cut off by a crash
-            file.write(text.encode("ascii"))
+            text = file.read().decode("ascii")
+            if not text.endswith(journal.tail):
+                raise StoreError(f"{path}: another process is writing to it; run again")
+            file.truncate(len(text) - len(journal.tail))
+            unended = text and not journal.tail and not text.endswith("\n")
+            file.write("".join(["\n" if unended else "", *(f"{line}\n" for line in lines)]).encode("ascii"))
             file.flush()
             os.fsync(file.fileno())
         flush(path.parent)
@@ -87,15 +165,29 @@ def _append(path: Path, text: str) -> None:
         ) from None
 
 
+def _may_be_cut(tail: str, lines: Sequence[str]) -> bool:
+    """Return whether a last line that is not whole may be removed.
+
+    A crash cuts off a week's line after the week was committed, so the store has the week, and its line is now written
+    again. What begins another line is no week.
+    """
+    is_other = any(tail.startswith(word) or word.startswith(tail) for word in (_LOST, *_PLACES))
+    return is_other or any(line.startswith(tail) for line in lines)
+
+
 def refuse_second_noise(store: Path, weeks: Iterable[Week]) -> None:
-    """Refuse weeks that the store does not hold, although they or some of their days became final."""
-    known = read_journal(store)
+    """Refuse weeks that the store does not hold, although they or some of their instants became final."""
+    known = read_journal(store).weeks.values()
     for week in weeks:
-        lost = [day for day in known if abs((day - week.first_day).days) < DAYS_OF_WEEK]
-        if lost:
-            path = journal_path(store)
-            raise StoreError(
-                f"{store}: does not hold week {min(lost)}, which {path} says was committed: is this an older copy? "
-                "Noise drawn again would be a second release of the same searches. Restore the newest backup "
-                f"('search-insights store restore'); only if that week was never published, remove {path.name}"
-            )
+        for final in known:
+            if final.overlaps(week):
+                raise behind(store, final.week, journal_path(store))
+
+
+def behind(store: Path, week: date, witness: Path) -> StoreError:
+    """Return the error for a store that lacks a week although something else knows that it was committed."""
+    return StoreError(
+        f"{store}: does not hold week {week}, which {witness} says was committed: is this an older copy? Noise drawn "
+        "again would be a second release of the same searches. Restore the newest backup ('search-insights store "
+        "restore', with the published dataset); if none has the week, that records it as lost"
+    )

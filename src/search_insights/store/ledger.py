@@ -6,11 +6,14 @@ meaning of an existing field change: a new meaning needs a new field, and a new 
 
 import hashlib
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime, time, timedelta
 
+from search_insights.spec.weeks import DAYS_OF_WEEK, Week
 from search_insights.support.arrays import Counts
 
 CHECKSUM_DIGITS = 64
+
+UNKNOWN = "unknown"  # how times were read in a week of schema version 1, whose times were text or had no zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,7 @@ class LedgerEntry:
     """One week that was noised.
 
     week            the first day of the week
-    committed_at    when, in UTC, as ISO 8601
+    committed_at    the day, in UTC. Not the time: it would tell how long the run took, and so how large the log is
     epsilon, delta  what was promised for each user-day of the week; weeks share no user-day
     mechanism       the distribution of the noise and the sampler that drew it
     cells           the number of cells that were noised, which is public
@@ -28,6 +31,11 @@ class LedgerEntry:
     missing_days    days that the publisher declared to have no events
     classifier      fingerprint of the model that classified queries; empty if the log had categories
     naive_zone      the zone for times without a zone; empty if the times had their own
+    begins_at       the first instant of the week, in UTC, as ISO 8601
+    ends_at         the first instant after it
+    times           how times were read: `instant` (a type that fixes it), `offset` (text with offsets), `clock` (times
+                    without a zone, read in `naive_zone`), or `unknown` (a store of schema version 1)
+    zone_data       the version of the zone data by which its instants were found; empty for schema version 1
     """
 
     week: date
@@ -44,11 +52,52 @@ class LedgerEntry:
     missing_days: str
     classifier: str
     naive_zone: str
+    begins_at: str
+    ends_at: str
+    times: str
+    zone_data: str
+
+    @property
+    def final(self) -> "FinalWeek":
+        """What other records of this week say about it."""
+        return FinalWeek(self.week, self.checksum, self.begins_at, self.ends_at, self.times, self.naive_zone)
+
+
+@dataclass(frozen=True, slots=True)
+class FinalWeek:
+    """A week that became final, as the ledger, the journal and a published dataset know it.
+
+    Journals and datasets of earlier versions have only the first day and the checksum; the rest is then empty.
+    """
+
+    week: date
+    checksum: str
+    begins_at: str = ""
+    ends_at: str = ""
+    times: str = ""
+    naive_zone: str = ""
+
+    def overlaps(self, week: Week) -> bool:
+        """Return whether a week has an instant of this one."""
+        first, last = (self.begins_at, self.ends_at) if self.begins_at else self._widest_span()
+        begin, end = instants_of(week)
+        return first < end and begin < last
+
+    def _widest_span(self) -> tuple[str, str]:
+        """Return the instants between which the week lies in any zone, from the earliest midnight to the latest."""
+        midnight = datetime.combine(self.week, time(), UTC)
+        begin, end = midnight - timedelta(hours=14), midnight + timedelta(days=DAYS_OF_WEEK, hours=12)
+        return instant_text(begin), instant_text(end)
+
+
+def instant_text(instant: datetime) -> str:
+    """Write an instant to the second, which is exact for midnights; the order of the texts is the order of time."""
+    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
 
 
 @dataclass(frozen=True, slots=True)
 class ScalingRecord:
-    """The scaling factor, the weeks of the release that fixed it, and when (UTC)."""
+    """The scaling factor, the weeks of the release that fixed it, and on which day (UTC)."""
 
     factor: float
     first_week: date
@@ -59,7 +108,7 @@ class ScalingRecord:
 
 @dataclass(frozen=True, slots=True)
 class SparsityRecord:
-    """The regions (place_ids) removed for sparsity, the weeks of the release that decided it, and when (UTC)."""
+    """The regions (place_ids) removed for sparsity, the weeks of the release that decided it, and the day (UTC)."""
 
     first_week: date
     last_week: date
@@ -69,11 +118,16 @@ class SparsityRecord:
 
 @dataclass(frozen=True, slots=True)
 class CorrectionRecord:
-    """A change of published values: when (UTC), how many, and the publisher's reason."""
+    """A change of published values: on which day (UTC), how many, and the publisher's reason."""
 
     recorded_at: str
     changed_values: int
     reason: str
+
+
+def instants_of(week: Week) -> tuple[str, str]:
+    """Return a week's first instant and the first one after it, as a ledger entry records them."""
+    return instant_text(week.begin), instant_text(week.end)
 
 
 def checksum(week: date, noisy: Counts) -> str:

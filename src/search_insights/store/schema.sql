@@ -1,4 +1,4 @@
--- The store, schema version 1. Everything in it has noise or is public: no event, user, query or exact count.
+-- The store, schema version 2. Everything in it has noise or is public: no event, user, query or exact count.
 
 CREATE OR REPLACE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 
@@ -18,7 +18,8 @@ CREATE OR REPLACE TABLE ledger (
     week DATE PRIMARY KEY, committed_at TEXT NOT NULL, epsilon DOUBLE NOT NULL, delta DOUBLE NOT NULL,
     mechanism TEXT NOT NULL, cells INTEGER NOT NULL, checksum TEXT NOT NULL, spec TEXT NOT NULL,
     geography TEXT NOT NULL, engine TEXT NOT NULL, program TEXT NOT NULL, missing_days TEXT NOT NULL,
-    classifier TEXT NOT NULL, naive_zone TEXT NOT NULL
+    classifier TEXT NOT NULL, naive_zone TEXT NOT NULL, begins_at TEXT NOT NULL, ends_at TEXT NOT NULL,
+    times TEXT NOT NULL, zone_data TEXT NOT NULL
 );
 
 -- What a release fixed for all later ones (post-processing of noisy counts). At most one row each.

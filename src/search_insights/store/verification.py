@@ -6,16 +6,16 @@ the caller supplies the check of it: `trends.scaling.scale_problems`.
 """
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from itertools import pairwise
 
 import numpy as np
 
 from search_insights.spec.cells import CellList
 from search_insights.spec.spec import WEEKDAYS
-from search_insights.spec.weeks import DAYS_OF_WEEK
+from search_insights.spec.weeks import Week
+from search_insights.spec.zones import zone_data_version
 from search_insights.store.journal import journal_path, read_journal
-from search_insights.store.ledger import LedgerEntry, checksum
+from search_insights.store.ledger import LedgerEntry, checksum, instants_of
 from search_insights.store.store import Store
 
 # Lists what is wrong with what releases derived from a store's counts and fixed in it.
@@ -56,25 +56,30 @@ def _week_problems(store: Store, entry: LedgerEntry) -> Iterator[str]:
         yield f"week {entry.week}: epsilon and delta in the ledger are not those of the spec"
     if (entry.spec, entry.geography) != (spec.fingerprint, store.coverage.geography.fingerprint):
         yield f"week {entry.week}: committed under another spec or geography"
+    if (entry.begins_at, entry.ends_at) != instants_of(Week(entry.week, spec.time_zone)):
+        yield f"week {entry.week}: begins or ends at another instant than by the zone data {zone_data_version()}"
     if WEEKDAYS[entry.week.weekday()] != spec.first_day_of_week:
         yield f"week {entry.week}: does not begin on {spec.first_day_of_week.capitalize()}"
 
 
 def _ledger_problems(store: Store, entries: list[LedgerEntry]) -> Iterator[str]:
-    """Check that every count has an entry, and that no day is in two weeks."""
+    """Check that every count has an entry, and that no instant is in two weeks."""
     weeks = [entry.week for entry in entries]
     for week in sorted(set(store.counted_weeks()) - set(weeks)):
         yield f"week {week}: has counts, but no entry in the ledger"
-    for earlier, later in pairwise(weeks):
-        if later - earlier < timedelta(days=DAYS_OF_WEEK):
-            yield f"weeks {earlier} and {later} share days"
+    for earlier, later in pairwise(entries):
+        if later.begins_at < earlier.ends_at:
+            yield f"weeks {earlier.week} and {later.week} share instants"
 
 
 def _journal_problems(store: Store) -> Iterator[str]:
     """Check that every week of the journal is in the store, with the same noise; the journal may lack newer weeks."""
     stored = {entry.week: entry.checksum for entry in store.entries()}
-    for week, recorded in read_journal(store.path).items():
-        if week not in stored:
+    journal = read_journal(store.path)
+    if journal.tail:
+        yield f"{journal_path(store.path).name}: the last line is not whole"
+    for week, recorded in journal.weeks.items():
+        if week not in stored and week not in journal.lost:
             yield f"week {week}: is in {journal_path(store.path).name}, but not in the store: an older copy of it?"
-        elif stored[week] != recorded:
+        elif stored.get(week, recorded.checksum) != recorded.checksum:
             yield f"week {week}: has other noise than {journal_path(store.path).name} says was committed"

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from search_insights.spec.coverage import Coverage
 from search_insights.store.journal import remember
 from search_insights.store.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord
-from search_insights.store.store import open_store
+from search_insights.store.opening import open_store
 from search_insights.support.arrays import Bools, Floats
 from search_insights.trends.derive import Trends, derive
 from search_insights.trends.scaling import scaling_factor
@@ -83,7 +83,8 @@ def make_release(store_path: Path) -> Release:
     The store's weeks are recorded in its journal first.
     """
     with open_store(store_path) as store:
-        remember(store_path, store.entries())  # before anyone can see them: from now on they are never noised again
+        # Before anyone can see them: from now on they are never noised again.
+        remember(store_path, [entry.final for entry in store.entries()])
         trends = derive(store)
         scaling, sparsity = store.scaling() or _scaling(trends), store.sparsity() or _sparsity(trends)
         known = (store.scaling(), store.sparsity())
@@ -94,17 +95,17 @@ def make_release(store_path: Path) -> Release:
 
 
 def _scaling(trends: Trends) -> ScalingRecord:
-    return ScalingRecord(scaling_factor(trends), trends.weeks[0], trends.weeks[-1], len(trends.weeks), _now())
+    return ScalingRecord(scaling_factor(trends), trends.weeks[0], trends.weeks[-1], len(trends.weeks), _today())
 
 
 def _sparsity(trends: Trends) -> SparsityRecord | None:
     removed = sparse_regions(trends)
-    return None if removed is None else SparsityRecord(trends.weeks[0], trends.weeks[-1], removed, _now())
+    return None if removed is None else SparsityRecord(trends.weeks[0], trends.weeks[-1], removed, _today())
 
 
 def corrected(release: Release, changed_values: int, reason: str) -> Release:
     """Return the release with the record of a correction of published values."""
-    record = CorrectionRecord(_now(), changed_values, reason)
+    record = CorrectionRecord(_today(), changed_values, reason)
     return replace(release, corrections=(*release.corrections, record), decisions=(*release.decisions, record))
 
 
@@ -120,5 +121,5 @@ def record_decisions(store_path: Path, release: Release) -> None:
                 store.fix(record)
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()

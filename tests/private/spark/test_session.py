@@ -20,7 +20,7 @@ from search_insights.private.spark.session import (
     settings_to_start,
 )
 from search_insights.spec.coverage import Coverage
-from search_insights.store.store import open_store
+from search_insights.store.opening import open_store
 from tests.support.logs import MONDAY, SECRET, WEEK, Publisher, on_spark, searches, write_log
 from tests.support.spark import CONTRARY, QUICK
 

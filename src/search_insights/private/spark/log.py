@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from search_insights.errors import LogError
@@ -25,7 +25,14 @@ from search_insights.private.log import (
 )
 from search_insights.private.log_files import file_appeared, file_changed, file_disappeared, require_parquet
 from search_insights.private.spark.errors import condition_of, spark_errors
-from search_insights.private.times import TimeReading, require_zone, unknown_zone
+from search_insights.private.times import (
+    Kind,
+    TimeReading,
+    form_of_most,
+    require_zone,
+    text_as_time,
+    text_forms,
+)
 from search_insights.support.sql import identifier
 
 if TYPE_CHECKING:
@@ -45,11 +52,8 @@ _EXPLANATIONS = {
         "the duckdb engine"
     ),
 }
-_KIND: dict[str, Literal["instant", "clock", "text"]] = {
-    "TIMESTAMP": "instant",
-    "TIMESTAMP_NTZ": "clock",
-    "STRING": "text",
-}
+_KIND: dict[str, Kind] = {"TIMESTAMP": "instant", "TIMESTAMP_NTZ": "clock"}
+_MATCHES = "regexp_like"
 _FILE_ERROR = re.compile(
     r"\[FAILED_READ_FILE\.(?P<kind>[A-Z_]+)\] Encountered error while reading file (?P<file>.+?)\.\s"
 )
@@ -76,7 +80,8 @@ class SparkLog:
 def open_spark_log(session: "SparkSession", source: LogSource, release_zone: str) -> SparkLog:
     """Check a log and open it as the view `log`: user_id, timestamp, region, category, query."""
     zone = source.naive_zone or release_zone
-    _set_zone(session, zone)
+    require_zone(zone)
+    session.conf.set("spark.sql.session.timeZone", "UTC")  # not the machine's, although no reading depends on it
     with explained(source, "Spark cannot list its files"):
         states = _states(session, source)
     if not states and _table(source) is None:
@@ -88,17 +93,30 @@ def open_spark_log(session: "SparkSession", source: LogSource, release_zone: str
         topic = topic_role(source, types)
         require_same_columns(source, topic, _types_by_file(session, source, files))
         check_types(source, types, _ALLOWED)
-        time_type = types[source.column("timestamp")]
-        _create_views(frame, source, topic, time_type, has_files=bool(files))
-    times = TimeReading(zone, _KIND[time_type])
+        times = TimeReading(zone, _kind(frame, source, types))
+        _create_views(frame, source, topic, types, times, has_files=bool(files))
     return SparkLog(source, files, states, times, queries=topic == "query")
 
 
-def _create_views(frame: "DataFrame", source: LogSource, topic: str, time_type: str, has_files: bool) -> None:
+def _kind(frame: "DataFrame", source: LogSource, types: Mapping[str, str]) -> Kind:
+    """Decide how times of this type are read."""
+    time_type = types[source.column("timestamp")]
+    if time_type != "STRING":
+        return _KIND[time_type]
+    forms = text_forms(identifier(source.column("timestamp")), _MATCHES)
+    ((offset, clock),) = frame.selectExpr(*forms).collect()
+    return form_of_most(offset, clock)
+
+
+def _create_views(
+    frame: "DataFrame", source: LogSource, topic: str, types: Mapping[str, str], times: TimeReading, has_files: bool
+) -> None:
     time = identifier(source.column("timestamp"))
+    if types[source.column("timestamp")] == "STRING":
+        time = text_as_time(time, _MATCHES, times.kind, "TIMESTAMP_NTZ", "TIMESTAMP_LTZ")
     columns = [
         f"{identifier(source.column('user_id'))} AS user_id",
-        f"{f'TRY_CAST({time} AS TIMESTAMP_LTZ)' if time_type == 'STRING' else time} AS timestamp",
+        f"{time} AS timestamp",
         f"{identifier(source.column('region'))} AS region",
         *topic_columns(source, topic, "STRING"),
     ]
@@ -227,12 +245,3 @@ def _without_file_scheme(file: str) -> str:
 def _escaped(file: str) -> str:
     """Return a file's address so that Spark takes it for a name, not for a pattern."""
     return re.sub(r"([\\*?\[\]{}])", r"\\\1", file)
-
-
-def _set_zone(session: "SparkSession", zone: str) -> None:
-    """Set the zone for times that are text without a zone."""
-    require_zone(zone)
-    try:
-        session.conf.set("spark.sql.session.timeZone", zone)
-    except spark_errors():
-        raise unknown_zone(zone) from None

@@ -1,0 +1,74 @@
+"""Refusing to go on with an older copy of a store: it lacks weeks that were released, and would noise them again.
+
+The journal beside the store knows them, unless an older copy of the journal was put back too. But a folder in which the
+store was published knows the weeks that it shows, and the newest backup those that were in the store then.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
+from pathlib import Path
+
+from search_insights.errors import SearchInsightsError
+from search_insights.store.journal import behind, journal_path, read_journal
+from search_insights.store.ledger import FinalWeek
+from search_insights.store.opening import read_weeks
+from search_insights.store.store import Store
+
+# Reads the weeks of a published folder; raises if there are none, or not of the spec with this fingerprint.
+PublishedWeeks = Callable[[Path, str], Mapping[date, FinalWeek]]
+
+# How many files beside a backup are opened to find the newest backup of the same series.
+_NEWEST_FILES = 5
+
+
+def refuse_older_copy(store: Store, published_weeks: PublishedWeeks) -> None:
+    """Refuse a store that lacks a week which its journal, a published folder or a backup knows."""
+    journal = read_journal(store.path)
+    held = {entry.week: entry.checksum for entry in store.entries()}
+    witnesses: list[tuple[Path, Mapping[date, FinalWeek]]] = [(journal_path(store.path), journal.weeks)]
+    for folder in journal.places["published"]:
+        witnesses += _published_here(store, folder, published_weeks)
+    for folder in journal.places["backed-up"]:
+        witnesses += _newest_backup(store, folder)
+    for witness, weeks in witnesses:
+        for week, final in sorted(weeks.items()):
+            if held.get(week) != final.checksum and week not in journal.lost:
+                raise behind(store.path, week, witness)
+
+
+def _published_here(
+    store: Store, folder: Path, published_weeks: PublishedWeeks
+) -> Iterator[tuple[Path, Mapping[date, FinalWeek]]]:
+    """Yield the weeks that a folder shows, if it is still there."""
+    try:
+        yield folder, published_weeks(folder, store.coverage.spec.fingerprint)
+    except SearchInsightsError:
+        return  # it was moved away, or another dataset is there now; `publish` refuses a folder that is damaged
+
+
+def _newest_backup(store: Store, folder: Path) -> Iterator[tuple[Path, Mapping[date, FinalWeek]]]:
+    """Yield the newest backup in a folder that belongs to the same spec and geography, and its weeks."""
+    fingerprints = (store.coverage.spec.fingerprint, store.coverage.geography.fingerprint)
+    for path, weeks in backups_in(folder, fingerprints):
+        if path != store.path.resolve():
+            yield path, weeks
+            return
+
+
+def backups_in(folder: Path, fingerprints: tuple[str, str]) -> Iterator[tuple[Path, Mapping[date, FinalWeek]]]:
+    """Yield the stores of a spec and geography among the newest files of a folder, with their weeks, newest first."""
+    for path in _newest_files(folder):
+        try:
+            of_file, weeks = read_weeks(path)
+        except SearchInsightsError:
+            continue  # not a backup, or it cannot be read
+        if of_file == fingerprints:
+            yield path.resolve(), {week.week: week for week in weeks}
+
+
+def _newest_files(folder: Path) -> list[Path]:
+    try:
+        files = [path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")]
+        return sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)[:_NEWEST_FILES]
+    except OSError:
+        return []  # no longer there
