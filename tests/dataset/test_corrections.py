@@ -1,5 +1,7 @@
 """Published values do not change, except by a correction with a reason or when a sparse region is removed."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,30 @@ def test_a_second_noise_for_a_published_week_is_refused(store: Path, other_store
     for correction in (None, "the store was lost"):
         with pytest.raises(CheckFailed, match="was published with other noise"):
             publish(other_store, dataset, correction=correction)
+    assert contents(dataset) == before
+
+
+def stripped(text: str) -> str:
+    """Return a statement whose ledger has lost its last week."""
+    statement = json.loads(text)
+    return json.dumps({**statement, "ledger": statement["ledger"][:-1]})
+
+
+@pytest.mark.parametrize("damage", [None, lambda text: text[:100], lambda text: "[]", stripped])
+def test_second_noise_is_not_published_over_a_damaged_statement(
+    store: Path, other_store: Path, damage: Callable[[str], str] | None
+) -> None:
+    """Without the published checksums it cannot be told which noise was published; not even a correction may try."""
+    dataset = dataset_of(store)
+    path = dataset / "privacy.json"
+    if damage is None:
+        path.unlink()
+    else:
+        path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
+    before = contents(dataset)
+    for again in (store, other_store):
+        with pytest.raises(CheckFailed, match=r"privacy.json is missing, damaged or lacks weeks.* restore that file"):
+            publish(again, dataset, correction="new noise")
     assert contents(dataset) == before
 
 

@@ -4,6 +4,8 @@ import shutil
 from datetime import date, timedelta
 from pathlib import Path
 
+import pytest
+
 from search_insights.dataset.folder import published_weeks
 from search_insights.store.backup import back_up
 from search_insights.store.journal import journal_path, read_journal
@@ -13,6 +15,8 @@ from tests.support.logs import MONDAY, NEXT_WEEK, Publisher, searches
 
 FIRST, SECOND = date.fromisoformat(MONDAY), NEXT_WEEK.first_day
 THIRD = SECOND + timedelta(weeks=1)
+
+pytestmark = pytest.mark.usefixtures("quick_accounting")
 
 
 def add(publisher: Publisher, week: date) -> tuple[int, str, str]:

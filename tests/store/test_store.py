@@ -1,5 +1,6 @@
 """A week in the store is complete, final and in the ledger, or it is not in the store."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
@@ -15,9 +16,11 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import parse_spec, spec_toml
 from search_insights.spec.weeks import Week
+from search_insights.store.journal import journal_path
 from search_insights.store.opening import _create, create_or_open_store, open_store
 from search_insights.store.store import Store
 from search_insights.support.arrays import Counts
+from tests.support.logs import Publisher, searches
 from tests.support.other_country import OTHER_REGIONS, other_geography, other_spec, plain_spec, write_csv
 from tests.support.stores import entry_for
 
@@ -213,3 +216,22 @@ def test_an_interrupted_creation_leaves_an_empty_store(tmp_path: Path, other_cov
         pass
     with create_or_open_store(tmp_path / "store.db", other_coverage) as store:
         assert store.entries() == []
+
+
+@pytest.mark.usefixtures("quick_accounting")
+def test_the_store_knows_days_and_no_times(publisher: Publisher) -> None:
+    """A time of day would tell how long a run took, and so how large the log is; the instants of a week are public."""
+    assert publisher.anonymize(publisher.log(searches(rows=14_000)))[0] == 0
+    assert publisher.run("publish", "--store", publisher.store, "--out", publisher.folder / "dataset")[0] == 0
+    found: list[str] = []
+    with duckdb.connect(str(publisher.store), read_only=True) as connection:
+        columns = connection.execute(
+            "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"
+        ).fetchall()
+        for table, column in columns:
+            if column not in ("begins_at", "ends_at"):
+                values = connection.execute(f'SELECT DISTINCT CAST("{column}" AS TEXT) FROM {table}').fetchall()
+                found += [f"{table}.{column}: {v}" for (v,) in values if re.search(r"\d\d:\d\d", v or "")]
+    journal = re.sub(r'"(begins|ends)_at": "[^"]*"', "", journal_path(publisher.store).read_text())
+    assert found == []
+    assert not re.search(r"\d\d:\d\d", journal)

@@ -29,7 +29,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "calibration": ("spec", "dp", "trends", "simulation"),
     "audit": ("spec", "dp", "private", "store", "anonymization"),
     "us": ("spec",),
-    "anonymization": ("spec", "private", "dp", "store"),
+    "anonymization": ("spec", "private", "dp", "store", "dataset.folder"),
 }
 
 # They start the program, and may import anything on this side of the wall.

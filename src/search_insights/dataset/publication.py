@@ -82,10 +82,12 @@ def _refuse_second_noise(release: Release, out: Path) -> None:
     try:
         before = published_weeks(out)
     except InputError:
+        before = {}
+    if not before or not _dates(out / f"{file_stem(release)}.csv") <= {str(week) for week in before}:
         raise CheckFailed(
-            f"{out}: holds a dataset whose privacy.json is missing or damaged, so it cannot be seen whether its weeks "
-            "have the same noise; restore that file, or give a new folder"
-        ) from None
+            f"{out}: holds a dataset whose privacy.json is missing, damaged or lacks weeks, so it cannot be seen "
+            "whether they have the same noise; restore that file, or give a new folder"
+        )
     spec = release.coverage.spec
     now = {entry.week: entry.checksum for entry in release.entries}
     own = [Week(week, spec.time_zone) for week in now]
@@ -96,6 +98,23 @@ def _refuse_second_noise(release: Release, out: Path) -> None:
             f"{out}: week {other[0]} was published with other noise, so this is not the store that it was made from; "
             "publishing it again would be a second release of the same searches"
         )
+
+
+def _dates(csv: Path) -> set[str]:
+    """Return the weeks of a published table; none if there is no such file."""
+    import duckdb
+
+    if not csv.exists():
+        return set()
+    with connect() as connection:
+        try:
+            return {str(row[0]) for row in connection.execute(f"SELECT DISTINCT date FROM {csv_table(csv)}").fetchall()}
+        except duckdb.Error:
+            raise _unreadable(csv) from None
+
+
+def _unreadable(csv: Path) -> InputError:
+    return InputError(f"{csv}: cannot be read as this dataset; move it away, or give another folder")
 
 
 def _overlaps(final: FinalWeek, weeks: list[Week]) -> bool:
@@ -148,5 +167,5 @@ def _changed_values(release: Release, draft: Path, out: Path) -> int:
                 FROM {csv_table(old)} AS o LEFT JOIN {csv_table(new)} AS n USING (date, place_id)
                 WHERE o.place_id NOT IN (SELECT place_id FROM removed)""").fetchall()
         except duckdb.Error:
-            raise InputError(f"{old}: cannot be read as this dataset; move it away, or give another folder") from None
+            raise _unreadable(old) from None
     return int(row[0])
