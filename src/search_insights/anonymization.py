@@ -26,7 +26,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week, week_of
 from search_insights.spec.zones import zone_data_version
 from search_insights.store.journal import refuse_second_noise
-from search_insights.store.ledger import LedgerEntry, checksum, instants_of
+from search_insights.store.ledger import LedgerEntry, checksum, described_reading, instants_of
 from search_insights.store.older_copy import refuse_older_copy
 from search_insights.store.opening import create_or_open_store
 from search_insights.store.store import Store
@@ -171,21 +171,12 @@ def _require_same_times(store: Store, times: TimeReading, weeks: Sequence[Week])
         for entry in (*before, *after):
             if (entry.times, entry.naive_zone) != (times.recorded, times.naive_zone):
                 raise InputError(
-                    f"{store.path}: the times of week {entry.week} were read as "
-                    f"{_reading(entry.times, entry.naive_zone)}, those of week {week} would be read as "
-                    f"{_reading(times.recorded, times.naive_zone)}; searches near midnight could count in both. "
-                    f"Write the times as before{f', use `naive_zone` {entry.naive_zone}' if entry.naive_zone else ''}"
-                    ", or, if you have checked that they are the same instants, say `times_changed`"
+                    f"{store.path}: the times of week {entry.week} were read as {entry.reading}, those of week {week} "
+                    f"would be read as {described_reading(times.recorded, times.naive_zone)}; searches near midnight "
+                    "could count in both. Write the times as before"
+                    f"{f', use `naive_zone` {entry.naive_zone}' if entry.naive_zone else ''}, or, if you have checked "
+                    "that they are the same instants, say `times_changed`"
                 )
-
-
-def _reading(times: str, naive_zone: str) -> str:
-    """Return the words for how times were read."""
-    return {
-        "instant": "instants",
-        "offset": "text with offsets",
-        "clock": f"times without a zone in {naive_zone}",
-    }.get(times, f"text with offsets or times without a zone in {naive_zone}")
 
 
 def _require_same_model(store: Store, classifier: str, model_changed: bool) -> None:

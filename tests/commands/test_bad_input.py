@@ -152,7 +152,10 @@ CORPUS: dict[str, tuple[Make, str]] = {
     "times in zones that there are not": (parquet(timestamp="'2021-03-08 20:00:00 ' || 'Mars/Phobos'"), "no time"),
     "times in several zones": (
         parquet(timestamp="'2021-03-' || lpad((8 + i % 7)::VARCHAR, 2, '0') || ['T20:00:00Z', ' 12:00:00', "
-                          "' 15:00:00 America/New_York', ' 23:00:00+03'][1 + i % 4]"), ""),
+                          "' 15:00:00 America/New_York', ' 23:00:00+03'][1 + i % 4]"), "70 of 140 rows cannot be used"),
+    "times with several offsets": (
+        parquet(timestamp="'2021-03-' || lpad((8 + i % 7)::VARCHAR, 2, '0') || ['T20:00:00Z', ' 20:00:00 UTC', "
+                          "' 15:00:00-0500', ' 23:00:00.5+03'][1 + i % 4]"), ""),
     "regions that are numbers": (parquet(region="94103"), "column 'region': expected text, because codes have leading"),
     "regions that are not there": (parquet(region=secret("i")), "140 with an unknown region"),
     "regions with blanks": (parquet(region="' 94103'"), "140 with an unknown region"),

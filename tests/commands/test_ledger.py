@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import fields
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from importlib import metadata
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import duckdb
 import pytest
 
 from search_insights.spec.spec import Spec
+from search_insights.spec.zones import zone_data_version
 from search_insights.store.ledger import LedgerEntry, checksum
 from tests.support.command_line import Run
 from tests.support.logs import MONDAY, WEEK, Publisher, searches
@@ -41,7 +42,8 @@ def test_json_has_an_entry_for_every_week(released: Publisher, paper: Spec) -> N
         assert week["geography"] == released.coverage.geography.fingerprint
         assert (week["mechanism"], week["engine"]) == ("discrete Gaussian, OpenDP", "duckdb")
         assert week["program"] == metadata.version("search-insights")
-        assert datetime.fromisoformat(week["committed_at"]) <= datetime.now(UTC)
+        assert date.fromisoformat(week["committed_at"]) <= datetime.now(UTC).date()
+        assert (week["times"], week["naive_zone"], week["zone_data"]) == ("instant", "", zone_data_version())
         assert week["classifier"] == ""
     assert [week["missing_days"] for week in answer["weeks"]] == ["", "2021-03-16"]
     first = answer["weeks"][0]
@@ -70,6 +72,7 @@ def test_text_has_a_line_for_every_week(released: Publisher) -> None:
     assert "Spec vaccination-v1" in lines[0]
     assert str(released.geography) in lines[0]
     assert "hold for each user-day" in out
+    assert f"times read as instants; zone data {first.zone_data}: {MONDAY} to 2021-03-15 (2 weeks)" in lines
     assert "Not promised: a user active on all 14 days" in lines[-1]
 
 

@@ -1,6 +1,7 @@
 """Show what was spent on which week, when, and under which spec."""
 
 import argparse
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,10 +73,16 @@ def _print(coverage: "Coverage", entries: "list[LedgerEntry]") -> None:
     for entry in entries:
         if entry.missing_days:
             out(f"week {entry.week}: declared to have no events on {entry.missing_days.replace(' ', ', ')}")
-    for model in dict.fromkeys(e.classifier for e in entries if e.classifier):
-        named = [e.week.isoformat() for e in entries if e.classifier == model]
+    _print_spans(entries, lambda e: f"queries classified by model {e.classifier[:12]}" if e.classifier else "")
+    _print_spans(entries, lambda e: f"times read as {e.reading}; zone data {e.zone_data or 'of an unknown version'}")
+
+
+def _print_spans(entries: "list[LedgerEntry]", words: "Callable[[LedgerEntry], str]") -> None:
+    """Print what is said of weeks, once for all weeks of which it is said."""
+    for line in dict.fromkeys(filter(None, map(words, entries))):
+        named = [e.week.isoformat() for e in entries if words(e) == line]
         span = named[0] if len(named) == 1 else f"{named[0]} to {named[-1]} ({len(named)} weeks)"
-        out(f"queries classified by model {model[:12]}: {span}")
+        out(f"{line}: {span}")
 
 
 def _problems(store: "Store") -> list[str]:

@@ -58,6 +58,11 @@ class LedgerEntry:
     zone_data: str
 
     @property
+    def reading(self) -> str:
+        """The words for how times were read."""
+        return described_reading(self.times, self.naive_zone)
+
+    @property
     def final(self) -> "FinalWeek":
         """What other records of this week say about it."""
         return FinalWeek(self.week, self.checksum, self.begins_at, self.ends_at, self.times, self.naive_zone)
@@ -88,6 +93,12 @@ class FinalWeek:
         midnight = datetime.combine(self.week, time(), UTC)
         begin, end = midnight - timedelta(hours=14), midnight + timedelta(days=DAYS_OF_WEEK, hours=12)
         return instant_text(begin), instant_text(end)
+
+
+def described_reading(times: str, naive_zone: str) -> str:
+    """Return the words for how times were read."""
+    words = {"instant": "instants", "offset": "text with offsets", "clock": f"times without a zone in {naive_zone}"}
+    return words.get(times, f"text with offsets or times without a zone in {naive_zone}")
 
 
 def instant_text(instant: datetime) -> str:
