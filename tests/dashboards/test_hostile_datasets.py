@@ -247,6 +247,33 @@ def test_a_table_without_rows_is_refused(hostile: Path, run: Run) -> None:
     assert_refused(run, hostile, "has no rows")
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<b>Midland</b>", "=HYPERLINK(1)"),
+        (",1000.000", ",999.000"),
+        ("country_region,", "=country_region,"),
+        ("\n2023-10-08,Qazaria,QZ,,,,,,,,,qz,", "\n2023-10-08,Qazaria,QZ,,,,,,,,,qy,"),
+    ],
+)
+def test_the_two_tables_must_say_the_same(hostile: Path, run: Run, old: str, new: str) -> None:
+    """What is shown comes from one table, and both are offered; a forger could change the other one."""
+    table = hostile / f"{QAZARIA}.csv"
+    text = table.read_text(encoding="utf-8")
+    assert old in text
+    table.write_text(text.replace(old, new, 1), encoding="utf-8")
+    described_again(hostile)
+    assert_refused(run, hostile, f"{table}: does not have the rows of {QAZARIA}.parquet")
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b'"', b"a,b\n1,2,3\n", b"\0" * 100])
+def test_a_table_that_is_not_csv_is_refused(hostile: Path, run: Run, content: bytes) -> None:
+    """Any other file under the name of the CSV file gives one line."""
+    (hostile / f"{QAZARIA}.csv").write_bytes(content)
+    described_again(hostile)
+    assert_refused(run, hostile, f"{QAZARIA}.csv: ")
+
+
 # Other files
 
 

@@ -66,6 +66,11 @@ def with_a_zero(dataset: Path, copy: Path) -> Path:
             "AND date = DATE '2023-10-08'"
         )
         connection.execute(f"COPY t TO '{table}' (FORMAT parquet)")
+        trends = ("index_firewood", "index_keeping_warm")
+        values = ", ".join(f"CAST({c} AS DECIMAL(18, 3)) AS {c}" for c in trends)
+        ends = ", ".join(f"{c}_low, {c}_high" for c in trends)
+        rows = f"SELECT * EXCLUDE (level, code, {ends}) REPLACE ({values}) FROM t"
+        connection.execute(f"COPY ({rows}) TO '{table.with_suffix('.csv')}' (HEADER)")
     return described_again(copy)
 
 

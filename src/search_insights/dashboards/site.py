@@ -14,7 +14,7 @@ from search_insights.dashboards.data_files import View, write_data
 from search_insights.dashboards.downloads import write_downloads
 from search_insights.dashboards.regions import find_places
 from search_insights.dashboards.shapes import Shapes, load_topology, project_shapes
-from search_insights.dashboards.values import read_values
+from search_insights.dashboards.values import read_values, require_same_csv
 from search_insights.dataset.folder import Dataset, read_dataset
 from search_insights.errors import InputError
 from search_insights.spec.geography import Geography
@@ -112,7 +112,9 @@ def _view(
     parents = {region.place_id: region.parent for region in places.regions}
     found: list[Shapes | None] = [project_shapes(topology, parents) for topology in topologies]
     shapes = next((s for s in found if s), None)
-    return View(dataset, places, read_values(dataset, number_of), shapes, tuple(downloads))
+    values = read_values(dataset, number_of)
+    require_same_csv(dataset)
+    return View(dataset, places, values, shapes, tuple(downloads))
 
 
 def _write_dataset(view: View, key: str, draft: Path) -> dict[str, Any]:

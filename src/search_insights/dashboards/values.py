@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from search_insights.dataset.folder import Dataset
+from search_insights.dataset.folder import Dataset, TableFile, csv_table
 from search_insights.errors import InputError
 from search_insights.spec.geography import require_publishable
 from search_insights.support.sql import connect, identifier
@@ -77,7 +77,7 @@ def read_values(dataset: Dataset, number_of: Mapping[str, int]) -> Table:
         )
     )
     sql = f"SELECT place_id, CAST(date - DATE '1970-01-01' AS INTEGER) AS day, {cells} FROM {dataset.table}"
-    columns = list(_ask(dataset, sql, "fetchnumpy").values())
+    columns = list(_ask(dataset, sql, fetch="fetchnumpy").values())
     places, row_of = np.unique(np.asarray(columns[0], dtype=object), return_inverse=True)
     values = np.full((len(places), len(names), len(_PARTS), len(dataset.weeks)), MISSING, dtype=np.int32)
     week_of = _week_numbers(dataset, np.asarray(columns[1]))
@@ -107,6 +107,24 @@ def _decimals(dataset: Dataset, names: Sequence[str]) -> int:
     return decimals
 
 
+def require_same_csv(dataset: Dataset) -> None:
+    """Refuse a CSV file that says anything else than the Parquet file: both are offered, and only one is shown."""
+    table, values = csv_table(dataset.csv.path), {trend.column for trend in dataset.trends}
+    ends = {column + end for column in values for end in ("_low", "_high")}
+    columns = [c for c in dataset.fields if c not in ends | {"level", "code"}]
+    header = [row[0] for row in _ask(dataset, f"DESCRIBE SELECT * FROM {table}", dataset.csv)]
+    texts = ", ".join(f"CAST({_csv_value(c) if c in values else identifier(c)} AS TEXT)" for c in columns)
+    sql = f"""
+        SELECT (SELECT count(*) FROM {table}) = (SELECT count(*) FROM {dataset.table})
+           AND NOT EXISTS (SELECT * FROM {table} EXCEPT ALL SELECT {texts} FROM {dataset.table})"""
+    if header != columns or not _ask(dataset, sql, dataset.csv)[0][0]:
+        raise InputError(f"{dataset.csv.path}: does not have the rows of {dataset.parquet.path.name}; publish it again")
+
+
+def _csv_value(column: str) -> str:
+    return f"CAST({identifier(column)} AS DECIMAL(18, {_DECIMALS}))"
+
+
 def _week_numbers(dataset: Dataset, days: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
     epoch = date(1970, 1, 1)
     known = np.array([(week - epoch).days for week in dataset.weeks])
@@ -118,7 +136,7 @@ def _week_numbers(dataset: Dataset, days: npt.NDArray[np.int32]) -> npt.NDArray[
     return numbers
 
 
-def _ask(dataset: Dataset, sql: str, fetch: str = "fetchall") -> Any:
+def _ask(dataset: Dataset, sql: str, table: TableFile | None = None, fetch: str = "fetchall") -> Any:
     """Return the result of a query; any error is one of the file, which may be anything."""
     import duckdb
 
@@ -127,5 +145,5 @@ def _ask(dataset: Dataset, sql: str, fetch: str = "fetchall") -> Any:
             return getattr(connection.execute(sql), fetch)()
     except (duckdb.Error, UnicodeError, ValueError, OverflowError):
         raise InputError(
-            f"{dataset.parquet.path}: cannot be read as the table that datapackage.json describes"
+            f"{(table or dataset.parquet).path}: cannot be read as the table that datapackage.json describes"
         ) from None
