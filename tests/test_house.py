@@ -46,10 +46,11 @@ def test_only_the_bridge_the_audit_and_the_evaluation_import_private_code() -> N
 
 
 def test_the_dashboard_knows_nothing_but_the_published_folder() -> None:
-    """Of what makes a dataset, the dashboard imports the reader of the folder alone."""
+    """Of what makes a dataset, the dashboard imports the reader of the folder, and the pages made from what it read."""
     known = {found.of for found in imports_of(SOURCE) if room_of(found.by) == "dashboards"}
     assert {module for module in known if room_of(module) not in ("dashboards", "spec", *EVERYWHERE)} == {
-        "dataset.folder"
+        "dataset.folder",
+        "dataset.pages",
     }
 
 

@@ -331,11 +331,11 @@ def test_the_packaged_names_are_safe() -> None:
 
 
 def test_names_become_neither_sql_nor_paths_nor_html(tmp_path: Path) -> None:
-    """A country's code and names with SQL, paths and HTML are published as text everywhere."""
+    """Names and titles with SQL, paths and HTML are published as text everywhere."""
     folder = tmp_path / "work"
     folder.mkdir()
-    bad = "'); DROP TABLE counts; --<script>alert(1)</script>"
-    rows = [(("../../" + bad) if i == 0 else row[0], bad, *row[2:]) for i, row in enumerate(OTHER_REGIONS)]
+    bad = "../../'); DROP TABLE counts; /*<script>alert(1)</script>"
+    rows = [(row[0], bad, *row[2:]) for row in OTHER_REGIONS]
     write_csv(folder / "qazaria.csv", rows)
     (folder / "heating-v2.toml").write_text(OTHER_SPEC.replace("What Qazaria asks", "<script>alert(1)</script>"))
     week_log(folder, WEEKS[0])
@@ -344,7 +344,8 @@ def test_names_become_neither_sql_nor_paths_nor_html(tmp_path: Path) -> None:
         assert ended.code == 0, ended.text
     assert {path.name for path in tmp_path.iterdir()} == {"work"}
     assert all(path.resolve().parent == folder / "dataset" for path in (folder / "dataset").rglob("*"))
-    assert "<script>" not in (folder / "dataset" / "summary.svg").read_text()
+    for name in ("summary.svg", "PRIVACY.md"):
+        assert "<script>" not in (folder / "dataset" / name).read_text()
 
 
 # Bombs

@@ -140,7 +140,7 @@ def test_another_country_is_described_by_its_own_spec(run: Run, qazaria: list[st
     assert code == 0
     [card] = cards(out)
     assert card["title"] == "p06  Quieter  (parish)"
-    assert card["size class"] == "rural, as O'Hara'; DROP TABLE regions; -- (population 9,999)"
+    assert card["size class"] == "rural, as O'Hara'; DROP TABLE regions; /* (population 9,999)"
     assert card["population"] == "not known"
     assert card["reported"] == "no: X3: parish regions of size class rural are not reported"
 

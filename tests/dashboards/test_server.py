@@ -4,12 +4,12 @@ import gzip
 import socket
 from collections.abc import Iterator
 from contextlib import closing
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
 import pytest
 
-from search_insights.dashboards.server import file_of
+from search_insights.dashboards.server import file_of, is_own_host
 from tests.support.browser import running_server
 from tests.support.command_line import Run
 
@@ -30,6 +30,15 @@ def get(
             connection.putheader(name.replace("_", "-"), value)
         connection.endheaders()
         answer = connection.getresponse()
+        return answer.status, dict(answer.getheaders()), answer.read()
+
+
+def ask(address: tuple[str, int], *lines: str) -> tuple[int, dict[str, str], bytes]:
+    """Send the lines of a request as they are."""
+    with socket.create_connection(address, timeout=10) as connection:
+        connection.sendall("\r\n".join([*lines, "Connection: close", "", ""]).encode())
+        answer = HTTPResponse(connection)
+        answer.begin()
         return answer.status, dict(answer.getheaders()), answer.read()
 
 
@@ -75,6 +84,66 @@ def test_serve_gives_nothing_outside_the_folder(us_site: Path, address: tuple[st
     finally:
         for name in ("link.txt", "outside"):
             (us_site / name).unlink()
+
+
+@pytest.mark.parametrize(
+    "target", ["http://[", "http://[::1", "//[", "http://example.org/", "example.org:80", "*", "?", "#"]
+)
+def test_serve_answers_a_request_for_no_file_of_its_own(
+    address: tuple[str, int], capfd: pytest.CaptureFixture[str], target: str
+) -> None:
+    """A target that is not a path of this site gets an answer, and nothing is printed."""
+    status = ask(address, f"GET {target} HTTP/1.1", f"Host: 127.0.0.1:{address[1]}")[0]
+    assert status == (404 if target.startswith("/") else 400)
+    assert file_of(Path("/nowhere"), target) is None
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:{port}", "localhost.evil.example:{port}", "127.0.0.1", "localhost:1", "", "[::1",
+     "a b", "127.0.0.1:{port}@evil.example", "127.0.0.1:{port}:{port}", "0.0.0.0:{port}", "127.0.0.1.nip.io:{port}"],
+)  # fmt: skip
+def test_serve_answers_only_those_who_name_this_machine(address: tuple[str, int], host: str) -> None:
+    """A page whose name was made to point to this machine (DNS rebinding) reads nothing of the preview."""
+    status, _, body = ask(address, "GET / HTTP/1.1", f"Host: {host.format(port=address[1])}")
+    assert status == 421
+    assert b"<title>Search insights" not in body
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LocalHost", "[::1]"])
+def test_serve_knows_the_names_of_this_machine(address: tuple[str, int], host: str) -> None:
+    """The loopback address may be written in each usual way, with the port."""
+    assert ask(address, "GET / HTTP/1.1", f"Host: {host}:{address[1]}")[0] == 200
+
+
+def test_serve_needs_one_host(address: tuple[str, int]) -> None:
+    """A request without a Host, or with two, is not answered: which of them was meant is not known."""
+    own = f"Host: 127.0.0.1:{address[1]}"
+    assert ask(address, "GET / HTTP/1.1")[0] == 400
+    assert ask(address, "GET / HTTP/1.1", own, "Host: evil.example")[0] == 400
+    assert ask(address, "GET http://evil.example/ HTTP/1.1", own)[0] == 400
+
+
+def test_the_default_port_need_not_be_named() -> None:
+    """A browser leaves port 80 out."""
+    assert is_own_host("127.0.0.1", "127.0.0.1", 80)
+    assert is_own_host("localhost:80", "127.0.0.1", 80)
+    assert is_own_host("192.0.2.7:8000", "192.0.2.7", 8000)
+    assert not is_own_host("127.0.0.1", "127.0.0.1", 8000)
+
+
+def test_serve_says_nothing_about_a_file_that_cannot_be_read(
+    us_site: Path, address: tuple[str, int], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that disappears in the middle of a request is not found; there is no traceback."""
+
+    def gone(self: Path) -> bytes:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Path, "read_bytes", gone)
+    assert get(address, "/app.js")[0] == 404
+    assert capfd.readouterr() == ("", "")
 
 
 def test_serve_answers_no_other_method(address: tuple[str, int]) -> None:

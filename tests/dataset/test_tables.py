@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from search_insights.spec.coverage import Coverage
-from search_insights.spec.geography import load_geography
+from search_insights.spec.geography import build_geography
 from tests.support.datasets import COLUMNS, HEADER, dataset_of, parquet_rows, rows_of, text_of
 from tests.support.logs import LITTLE_REGIONS
-from tests.support.other_country import OTHER_REGIONS, write_csv
+from tests.support.other_country import OTHER_REGIONS
 from tests.support.stores import CITY, TOWN, USUAL, add_weeks
 
 
@@ -133,13 +133,13 @@ def test_a_column_may_have_any_name_that_a_spec_allows(tmp_path: Path, short_cov
 
 
 def test_a_country_code_cannot_lead_out_of_the_folder(tmp_path: Path, short_coverage: Coverage) -> None:
-    """The country's code is part of the file names, so characters that are special in paths are replaced."""
-    rows = [("../U S", *row[1:]) if row[0] == "US" else row for row in LITTLE_REGIONS]
-    strange = Coverage(short_coverage.spec, load_geography(write_csv(tmp_path / "strange.csv", rows)))
+    """The code is part of the file names. A table of regions must have a plain one; a store may have an older table."""
+    regions = [replace(r, code="../U S") if r.code == "US" else r for r in short_coverage.geography.regions]
+    strange = Coverage(short_coverage.spec, build_geography(regions, "an older table"))
     dataset = dataset_of(add_weeks(tmp_path / "store.db", strange, {}))
     assert {p.name for p in dataset.glob("*_search_insights.*")} == {
-        ".._U_S_vaccination_search_insights.csv",
-        ".._U_S_vaccination_search_insights.parquet",
+        "_._U_S_vaccination_search_insights.csv",
+        "_._U_S_vaccination_search_insights.parquet",
     }
     assert rows_of(dataset)[0]["country_region_code"] == "../U S"
 

@@ -46,6 +46,7 @@ WRITERS = (
     "dataset/publication.py",
     "dataset/tables.py",
     "dashboards/data_files.py",
+    "dashboards/downloads.py",
     "dashboards/site.py",
     "store/backup.py",
     "store/journal.py",

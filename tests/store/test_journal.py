@@ -172,6 +172,21 @@ def test_a_cut_line_that_is_no_week_is_dropped(tmp_path: Path, short_coverage: C
     assert read_journal(store).checksums == checksums(store)
 
 
+@pytest.mark.parametrize(
+    "instants", [("", ""), ("9999-01-01T00:00:00Z", "9999-01-08T00:00:00Z"), ("x", "y"), ("z", "a")]
+)
+def test_instants_that_cannot_be_right_do_not_free_a_week(
+    tmp_path: Path, short_coverage: Coverage, instants: tuple[str, str]
+) -> None:
+    """A published folder that was changed cannot say that a week lay elsewhere: the week and its neighbours are kept."""
+    store = tmp_path / "store.db"
+    remember(store, [FinalWeek(FIRST + timedelta(weeks=1), "0" * 64, *instants)])
+    for start in (0, 1, 2):
+        with pytest.raises(StoreError, match=r"does not hold week 2021-01-11|the journal is damaged"):
+            add_weeks(store, short_coverage, {}, start=start)
+    journal_path(store).unlink()
+
+
 def test_a_journal_of_an_earlier_version_is_completed(tmp_path: Path, short_coverage: Coverage) -> None:
     """Its lines have no instants: they are added for the weeks of the store, beside the old lines."""
     store = add_weeks(tmp_path / "store.db", short_coverage, {})

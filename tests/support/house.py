@@ -23,7 +23,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "store": ("spec",),
     "trends": ("spec", "store"),
     "dataset": ("spec", "dp", "store", "trends"),
-    "dashboards": ("spec", "dataset.folder"),
+    "dashboards": ("spec", "dataset.folder", "dataset.pages"),
     "simulation": ("spec",),
     "evaluation": ("spec", "private", "store", "trends", "simulation"),
     "calibration": ("spec", "dp", "trends", "simulation"),

@@ -152,7 +152,7 @@ OTHER_REGIONS: tuple[Row, ...] = (
     ("02", "<b>Midland</b>", "province", "qz", None, 200.0, None, None, "qz/p/02"),
     ("03", "A1=SUM(A1)", "province", "qz", None, 200.0, 27.0, -84.25, "qz/p/03"),
     ("011", "नमस्ते नगर", "canton", "qz/p/01", 25_000, 150.0, None, None, "qz/c/011"),
-    ("012", "O'Hara'; DROP TABLE regions; --", "canton", "qz/p/01", 9_999, 150.0, None, None, "qz/c/012"),
+    ("012", "O'Hara'; DROP TABLE regions; /*", "canton", "qz/p/01", 9_999, 150.0, None, None, "qz/c/012"),
     ("021", "東町", "canton", "qz/p/02", 10_000, 200.0, None, None, "qz/c/021"),
     ("031", "مدينة الشمال", "canton", "qz/p/03", 0, 120.0, None, None, "qz/c/031"),
     ("032", "Ω & Σ", "canton", "qz/p/03", 80_000, 80.0, None, None, "qz/c/032"),

@@ -8,6 +8,7 @@ import argparse
 import difflib
 import gc
 import importlib
+import logging
 import os
 import signal
 import sys
@@ -17,7 +18,7 @@ from importlib import metadata
 from types import ModuleType
 from typing import Any, NoReturn
 
-from search_insights.commands.console import note
+from search_insights.commands.console import Notes, flush, note, one_line
 from search_insights.commands.options import with_options
 from search_insights.errors import SearchInsightsError, UsageError
 
@@ -67,7 +68,7 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}; see '{self.prog} --help'")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        sys.stdout.flush()  # --help and --version end here; a closed pipe shows where it is handled
+        flush()  # --help and --version end here; a closed pipe shows where it is handled
         super().exit(status, message)
 
 
@@ -77,6 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, _end)
+    logging.lastResort = Notes(logging.WARNING)
     arguments = list(sys.argv[1:] if argv is None else argv)
     _signals.clear()
     try:
@@ -106,12 +108,12 @@ def _print_frames(error: BaseException | None) -> None:
 def _report(error: Exception) -> int:
     """Say in one line what went wrong; return the exit code."""
     if isinstance(error, SearchInsightsError):
-        note(f"search-insights: {' '.join(with_options(str(error)).split())}")
+        note(f"search-insights: {one_line(with_options(str(error)))}")
         return error.exit_code
     if isinstance(error, OSError):
         if not error.filename:  # then it is the output that cannot be written; keep Python from trying again
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        note(f"search-insights: {error.filename or 'output'}: {error.strerror or 'cannot be used'}")
+        note(f"search-insights: {one_line(str(error.filename or 'output'))}: {error.strerror or 'cannot be used'}")
         return 2
     # Not the error's own text: it could hold a value of the search log.
     note(f"search-insights: a fault of the program ({type(error).__name__}); --debug shows where")
@@ -131,12 +133,12 @@ def _run(arguments: Sequence[str]) -> int:
     parser = _parser()
     if not arguments:
         parser.print_help()
-        sys.stdout.flush()
+        flush()
         return 0
     _refuse_unknown_command(arguments[0])
     args = parser.parse_args(arguments)
     code: int = args.run(args)
-    sys.stdout.flush()  # a closed pipe shows here, where it is handled
+    flush()  # a closed pipe shows here, where it is handled
     return code
 
 

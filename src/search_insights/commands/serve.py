@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from search_insights.commands.console import out
+from search_insights.commands.console import flush, out
 
 HELP = "preview a dashboard on this machine"
 EXAMPLE = "search-insights serve site\nsearch-insights serve site --port 8080"
@@ -17,14 +17,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until interrupted."""
-    import sys
-
     from search_insights.dashboards.server import make_server
 
     with make_server(args.site, args.port) as server:
         host, port = server.server_address[:2]
         out(f"{args.site}: http://{host!s}:{port}/  (Ctrl-C ends it)")
-        sys.stdout.flush()
+        flush()
         try:
             server.serve_forever()
         except KeyboardInterrupt:

@@ -47,6 +47,7 @@ class View:
     places: Places
     table: Table
     shapes: Shapes | None
+    downloads: tuple[Path, ...]
 
     @cached_property
     def core(self) -> int:
@@ -81,7 +82,7 @@ def write_data(view: View, folder: Path) -> None:
 def _index(view: View, with_series: list[int]) -> dict[str, Any]:
     dataset, table = view.dataset, view.table
     return {
-        "title": dataset.package.get("title", dataset.stem),
+        "title": dataset.title,
         "country": view.places.geography.country.name,
         "created": dataset.package.get("created", ""),
         "weeks": [week.isoformat() for week in dataset.weeks],
@@ -103,10 +104,7 @@ def _index(view: View, with_series: list[int]) -> dict[str, Any]:
         "knowsUnreported": view.places.not_reported is not None,
         "reasons": _reasons(view),
         "about": about(dataset, view.places),
-        "files": [
-            {"name": path.name, "bytes": path.stat().st_size}
-            for path in (dataset.csv, dataset.parquet, *dataset.statements)
-        ],
+        "files": [{"name": path.name, "bytes": path.stat().st_size} for path in view.downloads],
     }
 
 

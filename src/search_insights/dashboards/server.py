@@ -1,16 +1,21 @@
-"""A local preview of a dashboard: serves the files of the site, and nothing else, on this machine only."""
+"""A local preview of a dashboard: serves the files of the site, and nothing else, on this machine only.
+
+A page of another site can make its own name point to this machine, and its script would then read the preview as if it
+were its own. So only requests that name this machine are answered.
+"""
 
 import gzip
 import mimetypes
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from search_insights.dashboards.site import is_site
 from search_insights.errors import InputError
 
 LOOPBACK = "127.0.0.1"
+_DEFAULT_PORT = 80  # a browser does not name it
 
 # Fixed here, so that the types do not depend on the machine's own table.
 _TYPES = {
@@ -36,15 +41,22 @@ def make_server(site: Path, port: int) -> ThreadingHTTPServer:
         folder = root
 
     try:
-        return ThreadingHTTPServer((LOOPBACK, port), Handler)
+        return _Server((LOOPBACK, port), Handler)
     except (OSError, OverflowError) as error:
         reason = "is in use" if isinstance(error, OSError) else "is not a port"
         raise InputError(f"`port` {port}: {reason}; give another one, or 0 for any that is free") from None
 
 
+def is_own_host(host: str, bound: str, port: int) -> bool:
+    """Return whether the Host of a request names this machine, or the address that is listened on, with the port."""
+    names = {"localhost", LOOPBACK, "[::1]", bound.lower()}
+    known = {f"{name}:{port}" for name in names} | (names if port == _DEFAULT_PORT else set())
+    return host.lower() in known
+
+
 def file_of(root: Path, target: str) -> Path | None:
     """Return the file that a request asks for; None if it is not inside the folder, with links resolved."""
-    path = unquote(urlsplit(target).path)
+    path = unquote(target.partition("?")[0].partition("#")[0])
     if "\0" in path or "\\" in path:
         return None
     try:
@@ -53,6 +65,13 @@ def file_of(root: Path, target: str) -> Path | None:
         return found if found.is_relative_to(root) and found.is_file() else None
     except (OSError, ValueError, RuntimeError):
         return None
+
+
+class _Server(ThreadingHTTPServer):
+    """Says nothing about a browser that went away: a preview needs no log."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        pass
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -73,11 +92,13 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing: a preview needs no log."""
 
     def _answer(self, with_body: bool) -> None:
-        path = file_of(self.folder, self.path)
-        if path is None:
-            self.send_error(HTTPStatus.NOT_FOUND)
+        refused = self._refusal()
+        path = None if refused else file_of(self.folder, self.path)
+        content = None if path is None else _content(path)
+        if path is None or content is None:
+            self.send_error(refused or HTTPStatus.NOT_FOUND)
             return
-        content, kind = path.read_bytes(), _kind(path)
+        kind = _kind(path)
         compressed = kind.startswith(_COMPRESSED) and "gzip" in self.headers.get("Accept-Encoding", "")
         content = gzip.compress(content, compresslevel=6, mtime=0) if compressed else content
         self.send_response(HTTPStatus.OK)
@@ -92,6 +113,21 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if with_body:
             self.wfile.write(content)
+
+    def _refusal(self) -> HTTPStatus | None:
+        """Return why a request is not one to this server; None if it is."""
+        hosts = self.headers.get_all("Host", [])
+        if len(hosts) != 1 or not self.path.startswith("/"):  # a whole address is a request to pass on
+            return HTTPStatus.BAD_REQUEST
+        bound, port = self.request.getsockname()
+        return None if is_own_host(hosts[0].strip(), bound, port) else HTTPStatus.MISDIRECTED_REQUEST
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
 
 
 def _kind(path: Path) -> str:

@@ -17,12 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.errors import InputError
+from search_insights.support.strict_json import parse_json
 
 Points = npt.NDArray[np.float64]
 Projection = Callable[[Points], Points]
 Cone = tuple[float, tuple[float, float], tuple[float, float]]
 
 WIDTH = 16_000
+_FARTHEST = (540.0, 90.0)  # degrees of longitude, for a country across the date line, and of latitude
 _US = "country/USA"
 _MAINLAND = (-96.0, (29.5, 45.5), (-96.6, 38.7))
 # The states that are drawn elsewhere: the projection, the scale, and the position of the centre in earth radii.
@@ -45,23 +47,28 @@ class Shapes:
 
 def load_topology(path: Path | None = None) -> dict[str, Any]:
     """Read a TopoJSON file whose ids are place_ids; without a path, the packaged United States."""
+    if path is None:
+        packaged = resources.files("search_insights.spec") / "packaged" / "us_shapes.topojson"
+        known: dict[str, Any] = json.loads(packaged.read_text(encoding="utf-8"))
+        return known
     try:
-        file = path or resources.files("search_insights.spec") / "packaged" / "us_shapes.topojson"
-        topology: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        if path is None or _is_valid(topology):
+        topology: dict[str, Any] = parse_json(path.read_bytes(), path)
+        if _is_valid(topology):
             return topology
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError):
         pass
     raise InputError(f"{path}: not a TopoJSON file whose outlines have the place_id of their region as id")
 
 
 def _is_valid(topology: dict[str, Any]) -> bool:
-    """Return whether every outline has an id and all its lines exist and are made of numbers."""
+    """Return whether every outline has an id and all its lines exist and are made of points on the earth."""
     geometries = _geometries(topology)
     lines = [_decoded(arc, topology.get("transform")) for arc in topology["arcs"]]
     named = [lines[_line_number(arc)] for g in geometries for ring in _rings(g) for arc in ring]
-    numbers = all(np.isfinite(line).all() for line in named)
-    return bool(topology["type"] == "Topology" and named and numbers and all(g["id"] for g in geometries))
+    # Not only those that are named: all are drawn.
+    on_earth = all((np.abs(line) <= _FARTHEST).all() for line in lines)
+    named_by_text = all(isinstance(g["id"], str) and g["id"] for g in geometries)
+    return bool(topology["type"] == "Topology" and named and on_earth and named_by_text)
 
 
 def project_shapes(topology: dict[str, Any], parents: Mapping[str, str | None]) -> Shapes | None:

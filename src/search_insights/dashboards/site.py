@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -12,15 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from search_insights.dashboards.data_files import View, write_data
+from search_insights.dashboards.downloads import write_downloads
 from search_insights.dashboards.regions import find_places
 from search_insights.dashboards.shapes import Shapes, load_topology, project_shapes
-from search_insights.dashboards.values import read_values
+from search_insights.dashboards.values import read_values, require_same_csv
 from search_insights.dataset.folder import Dataset, read_dataset
 from search_insights.errors import InputError
 from search_insights.spec.geography import Geography
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
+from search_insights.support.files import read_plain
 from search_insights.support.replace_folder import replacing
+from search_insights.support.strict_json import parse_json
 
 # Every site has this file. Its "program" says that this program made the folder and may replace it.
 _SITE_FILE = "site.json"
@@ -61,7 +63,8 @@ def dashboard(
             entries = []
             for key, dataset in zip(keys, found, strict=True):
                 progress(f"reading {dataset.folder}")
-                view = _view(dataset, geographies, [*specs, load_spec()], topologies)
+                downloads = write_downloads(dataset, draft / "dataset" / key)
+                view = _view(dataset, geographies, [*specs, load_spec()], topologies, downloads)
                 progress(f"writing the data of {dataset.folder}")
                 entries.append(_write_dataset(view, key, draft))
             (draft / _SITE_FILE).write_text(
@@ -76,10 +79,10 @@ def dashboard(
 def is_site(folder: Path) -> bool:
     """Return whether this program built the folder as a site."""
     try:
-        site = json.loads((folder / _SITE_FILE).read_text(encoding="utf-8"))
-        return bool(site["program"] == _PROGRAM)
-    except (OSError, ValueError, KeyError, TypeError):
+        site = parse_json(read_plain(folder / _SITE_FILE), folder / _SITE_FILE)
+    except InputError:
         return False
+    return isinstance(site, dict) and site.get("program") == _PROGRAM
 
 
 def _refuse_to_lose_files(out: Path) -> None:
@@ -98,29 +101,31 @@ def _keys(datasets: Sequence[Dataset]) -> tuple[str, ...]:
 
 
 def _view(
-    dataset: Dataset, geographies: Sequence[Geography], specs: Sequence[Spec], topologies: Sequence[dict[str, Any]]
+    dataset: Dataset,
+    geographies: Sequence[Geography],
+    specs: Sequence[Spec],
+    topologies: Sequence[dict[str, Any]],
+    downloads: Sequence[Path],
 ) -> View:
     places = find_places(dataset, geographies, specs)
     number_of = {region.place_id: i for i, region in enumerate(places.regions)}
     parents = {region.place_id: region.parent for region in places.regions}
     found: list[Shapes | None] = [project_shapes(topology, parents) for topology in topologies]
-    return View(dataset, places, read_values(dataset, number_of), next((s for s in found if s), None))
+    shapes = next((s for s in found if s), None)
+    values = read_values(dataset, number_of)
+    require_same_csv(dataset)
+    return View(dataset, places, values, shapes, tuple(downloads))
 
 
 def _write_dataset(view: View, key: str, draft: Path) -> dict[str, Any]:
     """Write the data to a folder named after its content, so that no browser mixes the files of two releases."""
-    dataset = view.dataset
     digest = hashlib.sha256()
-    for path in (dataset.parquet, *dataset.statements):
+    for path in view.downloads[1:]:  # the CSV file has the same rows as the Parquet file
         digest.update(path.read_bytes())
     data = f"data/{key}-{digest.hexdigest()[:12]}"
     write_data(view, draft / data)
-    copies = draft / "dataset" / key
-    copies.mkdir(parents=True)
-    for path in (dataset.csv, dataset.parquet, *dataset.statements):
-        shutil.copyfile(path, copies / path.name)
     country = view.places.geography.country
-    title = str(dataset.package.get("title", dataset.stem))
+    title = view.dataset.title
     return {"key": key, "country": country.name, "title": title, "data": data, "dataset": f"dataset/{key}"}
 
 

@@ -1,23 +1,33 @@
 """The only reader of a published folder: how its files describe themselves, and which noise of which week is in it.
 
 All that need to know what was published use it: `load`, the dashboard, the next publication, a restored store. Nothing
-here needs a store.
+here needs a store. The folder may come from anyone: its files are known by their names, none may be a link, and each
+has the form that `publish` gives it.
 """
 
-import json
-from collections.abc import Mapping
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from search_insights.dataset.form import LEDGER, PACKAGE, PRIVACY, SUMMARY, require_form
 from search_insights.errors import InputError
 from search_insights.store.ledger import FinalWeek
-from search_insights.support.sql import literal
+from search_insights.support.files import open_plain, read_plain
+from search_insights.support.sql import file_literal
+from search_insights.support.strict_json import parse_json
 
 # The files beside the tables in a published folder.
 STATEMENTS = ("datapackage.json", "privacy.json", "PRIVACY.md", "summary.json", "summary.svg")
 
+_REGION_COLUMNS = ("date", "place_id", "level", "code", "country_region", "country_region_code")
+# A name of a file in the folder: no path, no address of elsewhere, no pattern of several files, nothing hidden.
+_FILE_NAME = re.compile(r"[\w-][\w.-]*")
+_MOST_WEEKS = 5_200  # a century; every week takes memory for every region
+_CHUNK = 1 << 20
 # What a published ledger tells about a week besides its first day; earlier versions published the checksum only.
 _RECORDED = ("checksum", "begins_at", "ends_at", "times", "naive_zone")
 
@@ -32,13 +42,40 @@ class TrendColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class TableFile:
+    """A table as the dataset describes it."""
+
+    path: Path
+    bytes: int
+    hash: str
+
+    def copy_to(self, folder: Path) -> Path:
+        """Copy the table; refuse one that is not the file that was published."""
+        digest, size = hashlib.sha256(), 0
+        with open_plain(self.path) as source, (folder / self.path.name).open("wb") as target:
+            for part in _parts(source):
+                digest.update(part)
+                size += target.write(part)
+        if (size, f"sha256:{digest.hexdigest()}") != (self.bytes, self.hash):
+            raise InputError(
+                f"{self.path}: is not the file that datapackage.json describes: its size or checksum differs; "
+                "publish the dataset again"
+            )
+        return folder / self.path.name
+
+
+def _parts(file: BinaryIO) -> Iterator[bytes]:
+    return iter(lambda: file.read(_CHUNK), b"")
+
+
+@dataclass(frozen=True, slots=True)
 class Description:
     """What `datapackage.json` says: where the tables are, and what their columns mean."""
 
     folder: Path
     package: Mapping[str, Any]
-    csv: Path
-    parquet: Path
+    csv: TableFile
+    parquet: TableFile
     fields: tuple[str, ...]
     trends: tuple[TrendColumn, ...]
     levels: tuple[str, ...]
@@ -46,87 +83,163 @@ class Description:
     @property
     def table(self) -> str:
         """The SQL that reads the Parquet table."""
-        return f"read_parquet({literal(str(self.parquet))})"
+        return f"read_parquet({file_literal(self.parquet.path)})"
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset(Description):
-    """A complete published folder: its description, and what `privacy.json` says about its weeks."""
+    """A complete published folder: its description, and what its other statements say.
+
+    `statements` has the JSON files as they are, byte for byte.
+    """
 
     privacy: Mapping[str, Any]
+    summary: list[dict[str, Any]] | None
     weeks: tuple[date, ...]
+    statements: Mapping[str, bytes]
 
     @property
     def stem(self) -> str:
         """The name that its tables share."""
-        return self.csv.stem
+        return self.csv.path.stem
 
     @property
-    def statements(self) -> list[Path]:
-        """The files beside its tables that exist."""
-        return [path for name in STATEMENTS if (path := self.folder / name).is_file()]
+    def title(self) -> str:
+        """The title of the dataset."""
+        return str(self.package.get("title", self.stem))
 
 
 def read_description(folder: Path) -> Description:
     """Read the description of a dataset; refuse a folder that has none."""
-    try:
-        package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
-        tables = {resource["format"]: resource for resource in package["resources"]}
-        columns = {field["name"]: field for field in tables["parquet"]["schema"]["fields"]}
-        return Description(
-            folder=folder,
-            package=package,
-            csv=folder / Path(tables["csv"]["path"]).name,
-            parquet=folder / Path(tables["parquet"]["path"]).name,
-            fields=tuple(columns),
-            trends=tuple(TrendColumn(n, f["trend"], f["title"]) for n, f in columns.items() if "trend" in f),
-            levels=tuple(columns["level"]["constraints"]["enum"]),
+    return _description(folder, _read_package(folder))
+
+
+def _read_package(folder: Path) -> bytes:
+    path = folder / "datapackage.json"
+    if not path.exists() and not path.is_symlink():
+        raise _not_a_dataset(folder)
+    return read_plain(path)
+
+
+def _description(folder: Path, content: bytes) -> Description:
+    path = folder / "datapackage.json"
+    package = parse_json(content, path)
+    if not isinstance(package, Mapping) or "resources" not in package:
+        raise _not_a_dataset(folder)
+    require_form(package, PACKAGE, path)
+    tables = {resource["format"]: resource for resource in package["resources"]}
+    if not {"csv", "parquet"} <= tables.keys():
+        raise _not_a_dataset(folder)
+    columns = {field["name"]: field for field in tables["parquet"]["schema"]["fields"]}
+    levels = tuple(columns.get("level", {}).get("constraints", {}).get("enum", ()))
+    _require_columns(columns, levels, path)
+    return Description(
+        folder=folder,
+        package=package,
+        csv=_table_file(tables["csv"], folder),
+        parquet=_table_file(tables["parquet"], folder),
+        fields=tuple(columns),
+        trends=tuple(TrendColumn(n, f["trend"], f.get("title", n)) for n, f in columns.items() if "trend" in f),
+        levels=levels,
+    )
+
+
+def _require_columns(columns: Mapping[str, Any], levels: tuple[str, ...], path: Path) -> None:
+    if not levels:
+        raise InputError(f"{path}: names no level; was it made by 'search-insights publish'?")
+    below = [f"sub_region_{depth}" for depth in range(1, len(levels))]
+    trends = [name + end for name, field in columns.items() if "trend" in field for end in ("_low", "_high")]
+    for name in (*_REGION_COLUMNS, *below, *trends):
+        if name not in columns:
+            raise InputError(f"{path}: describes no column {name!r}; was it made by 'search-insights publish'?")
+
+
+def _table_file(resource: Mapping[str, Any], folder: Path) -> TableFile:
+    name, suffix = resource["path"], f".{resource['format']}"
+    if not _FILE_NAME.fullmatch(name) or not name.endswith(suffix):
+        raise InputError(
+            f"{folder / 'datapackage.json'}: path {name[:80]!r}: expected the name of a {suffix} file in the folder"
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise _not_a_dataset(folder) from None
+    return TableFile(folder / name, resource["bytes"], resource["hash"])
 
 
 def read_dataset(folder: Path) -> Dataset:
     """Read a complete published folder; refuse one that lacks a table, a trend or a week."""
-    described = read_description(folder)
+    statements = {"datapackage.json": _read_package(folder)}
+    described = _description(folder, statements["datapackage.json"])
+    for name in STATEMENTS[1:]:
+        path = folder / name
+        if path.is_symlink() or path.exists() or name == "privacy.json":
+            statements[name] = read_plain(path)
+    privacy = parse_json(statements["privacy.json"], folder / "privacy.json")
+    require_form(privacy, PRIVACY, folder / "privacy.json")
     parts = {field.name: getattr(described, field.name) for field in fields(described)}
-    dataset = Dataset(**parts, privacy=_read_privacy(folder), weeks=tuple(sorted(published_weeks(folder))))
-    for path in (dataset.csv, dataset.parquet):
-        if not path.is_file():
-            raise InputError(f"{folder}: {path.name} is missing; publish the dataset again")
+    dataset = Dataset(
+        **parts,
+        privacy=privacy,
+        summary=_summary(statements.get("summary.json"), described),
+        weeks=tuple(sorted(_weeks(privacy, folder / "privacy.json"))),
+        statements={name: content for name, content in statements.items() if name.endswith(".json")},
+    )
+    for table in (dataset.csv, dataset.parquet):
+        require_plain_table(table)
     if not dataset.trends or not dataset.weeks:
         raise InputError(f"{folder}: its datapackage.json or privacy.json names no trend or no week")
     return dataset
 
 
+def require_plain_table(table: TableFile) -> None:
+    """Refuse a table that is missing, or a link to elsewhere."""
+    if not table.path.exists() and not table.path.is_symlink():
+        raise InputError(f"{table.path.parent}: {table.path.name} is missing; publish the dataset again")
+    open_plain(table.path).close()
+
+
+def _summary(content: bytes | None, described: Description) -> list[dict[str, Any]] | None:
+    if content is None:
+        return None
+    path = described.folder / "summary.json"
+    rows: list[dict[str, Any]] = parse_json(content, path)
+    require_form(rows, SUMMARY, path)
+    names = {trend.name for trend in described.trends}
+    for row in rows:
+        if row["level"] not in described.levels or row["trend"] not in names:
+            raise InputError(f"{path}: names a level or trend that datapackage.json does not have")
+    return rows
+
+
 def published_weeks(folder: Path, spec: str | None = None) -> dict[date, FinalWeek]:
     """Return the weeks that a published folder shows; refuse a dataset of another spec, if a fingerprint is given."""
+    path = folder / "privacy.json"
+    if not path.is_file():
+        raise _not_a_dataset(folder)
+    # Through a link too: nothing is copied from here, and a week that was published must be found.
+    privacy = parse_json(path.read_bytes(), path)
+    require_form(privacy, LEDGER, path)
+    if spec not in (None, privacy.get("spec", {}).get("fingerprint")):
+        raise InputError(f"{folder}: the dataset of another spec")
+    return _weeks(privacy, path)
+
+
+def _weeks(privacy: Mapping[str, Any], path: Path) -> dict[date, FinalWeek]:
+    rows = privacy["ledger"]
+    if len(rows) > _MOST_WEEKS:
+        raise InputError(f"{path}: lists {len(rows):,} weeks; expected at most {_MOST_WEEKS:,}")
     try:
-        privacy = _read_privacy(folder)
-        if spec not in (None, privacy["spec"]["fingerprint"]):
-            raise InputError(f"{folder}: the dataset of another spec")
         weeks = [
-            FinalWeek(date.fromisoformat(row["week"]), **{name: str(row[name]) for name in _RECORDED if name in row})
-            for row in privacy["ledger"]
+            FinalWeek(date.fromisoformat(row["week"]), **{name: row[name] for name in _RECORDED if name in row})
+            for row in rows
         ]
-        return {week.week: week for week in weeks}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise _not_a_dataset(folder) from None
+    except ValueError:
+        raise InputError(f"{path}: key 'ledger': expected weeks such as 2021-03-08") from None
+    return {week.week: week for week in weeks}
 
 
 def csv_table(path: Path) -> str:
     """Write the SQL that reads a published CSV file as text, with no guess about its form."""
     return (
-        f"read_csv({literal(str(path))}, all_varchar = true, header = true, delim = ',', quote = '\"', escape = '\"')"
+        f"read_csv({file_literal(path)}, all_varchar = true, header = true, delim = ',', quote = '\"', escape = '\"')"
     )
-
-
-def _read_privacy(folder: Path) -> Mapping[str, Any]:
-    try:
-        privacy: Mapping[str, Any] = json.loads((folder / "privacy.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise _not_a_dataset(folder) from None
-    return privacy
 
 
 def _not_a_dataset(folder: Path) -> InputError:

@@ -8,7 +8,9 @@ import importlib.util
 from pathlib import Path
 from typing import Any, Literal
 
-from search_insights.dataset.folder import Description, read_description
+import numpy as np
+
+from search_insights.dataset.folder import Description, read_description, require_plain_table
 from search_insights.errors import InputError
 from search_insights.support.sql import connect, identifier
 
@@ -27,15 +29,30 @@ def load(path: str | Path, level: str, trend: str, frame: Frame | None = None) -
     dataset = read_description(Path(path))
     column = _column(trend, dataset)
     _check_level(level, dataset)
-    value = identifier(column)
-    with connect() as connection:
-        rows = connection.execute(
-            f"""SELECT date, place_id, code, {_name_expression(dataset)} AS name, {value} AS value,
-                       {identifier(column + "_low")} AS low, {identifier(column + "_high")} AS high
-                FROM {dataset.table} WHERE level = ? AND {value} IS NOT NULL ORDER BY place_id, date""",
-            [level],
-        )
-        return _frame(rows.fetchnumpy(), frame)
+    require_plain_table(dataset.parquet)
+    return _frame(_read(dataset, column, level), frame)
+
+
+def _read(dataset: Description, column: str, level: str) -> dict[str, Any]:
+    """Return the rows by column. The types are fixed here, because the file may be anything."""
+    import duckdb
+
+    ends = {"value": column, "low": f"{column}_low", "high": f"{column}_high"}
+    values = ", ".join(f"CAST({identifier(name)} AS DOUBLE) AS {end}" for end, name in ends.items())
+    texts = {"place_id": "place_id", "code": "code", "name": _name_expression(dataset)}
+    named = ", ".join(f"CAST({expression} AS VARCHAR) AS {name}" for name, expression in texts.items())
+    sql = f"""SELECT CAST(date AS DATE) AS date, {named}, {values} FROM {dataset.table}
+              WHERE level = ? AND {identifier(column)} IS NOT NULL ORDER BY place_id, date"""
+    try:
+        with connect() as connection:
+            found: dict[str, Any] = connection.execute(sql, [level]).fetchnumpy()
+    except (duckdb.Error, UnicodeError):
+        raise InputError(
+            f"{dataset.parquet.path}: cannot be read as the table that datapackage.json describes"
+        ) from None
+    if not np.isfinite(found["value"]).all():
+        raise InputError(f"{dataset.parquet.path}: has a value that is not a number; publish the dataset again")
+    return found
 
 
 def _column(trend: str, dataset: Description) -> str:

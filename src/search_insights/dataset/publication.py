@@ -9,7 +9,8 @@ from typing import Any
 
 from search_insights.dataset.datapackage import datapackage
 from search_insights.dataset.folder import STATEMENTS, csv_table, published_weeks
-from search_insights.dataset.statement import privacy_json, privacy_page
+from search_insights.dataset.pages import privacy_page
+from search_insights.dataset.statement import privacy_json
 from search_insights.dataset.summary import save_summary_chart, summarize
 from search_insights.dataset.tables import file_stem, value_columns, write_tables
 from search_insights.dp.accounting import account

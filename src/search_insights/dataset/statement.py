@@ -1,7 +1,7 @@
 """The privacy statement of a release: what is promised, to whom, by which means, and what is not promised.
 
 `privacy.json` is for programs, with the fields that the registry of differential privacy deployments asks for
-(flavour, privacy loss, model, accounting, implementation); `PRIVACY.md` says the same to people.
+(flavour, privacy loss, model, accounting, implementation); `PRIVACY.md`, which `pages` writes, says the same to people.
 """
 
 from typing import Any
@@ -125,50 +125,3 @@ def _ledger_row(entry: LedgerEntry) -> dict[str, Any]:
         "naive_zone": entry.naive_zone,
         "zone_data": entry.zone_data,
     }
-
-
-def privacy_page(statement: dict[str, Any]) -> str:
-    """Return the statement for people, as Markdown."""
-    loss, weeks = statement["privacy_loss"], statement["ledger"]
-    all_days = statement["not_promised"]["user_active_on_all_days"]
-    week = statement["not_promised"]["user_active_on_7_days"]
-    cases = "\n".join(
-        f"| {c['name']} | {c['epsilon']:.3f} | {c['delta']:g} | {', '.join(f'{s:g}' for s in c['sigmas'])} |"
-        for c in loss["cases"]
-    )
-    lines = "\n".join
-    return f"""# Privacy of this dataset: {statement["name"]}
-
-This dataset protects what each user searched on each day with ({loss["epsilon"]:g}, {loss["delta"]:g})-differential
-privacy: whether one user's searches of one day were in the log or not changes the probability of any outcome by at
-most a factor of e^{loss["epsilon"]:g}, up to a probability of {loss["delta"]:g}.
-
-- **Unit.** {statement["flavor"]["privacy_unit"]}.
-- **Neighbouring logs.** {statement["flavor"]["neighbouring_relation"]}.
-- **Mechanism.** {statement["implementation"]["mechanism"]}; sensitivity {statement["implementation"]["sensitivity"]};
-  randomness from the operating system. Every count of every reported region gets noise, also those of 0.
-- **Model.** Central: the publisher holds the log; each week is noised once and released once.
-
-## How much one user-day can contribute
-{lines(f"- {text}" for text in statement["flavor"]["bounds"])}
-
-## Epsilon, case by case
-Computed with the {statement["accounting"]["library"]} library from {statement["accounting"]["composition"]}.
-
-| case | epsilon | delta | standard deviations of the noise |
-| --- | ---: | ---: | --- |
-{cases}
-
-The promise {"holds" if loss["holds"] else "DOES NOT HOLD"}: the worst case is at most {loss["epsilon"]:g}.
-
-## What is not promised
-{lines(f"- {text}" for text in statement["not_covered"])}
-
-For a user who searched on all 7 days of a week the same noise gives epsilon {week["epsilon"]:.2f} at delta
-{week["delta"]:g} for that week; on all {all_days["days"]} days of this release, {all_days["epsilon"]:.2f}.
-
-## What was spent
-{len(weeks)} weeks, {weeks[0]["week"]} to {weeks[-1]["week"]}, each with epsilon {weeks[0]["epsilon"]:g} and delta
-{weeks[0]["delta"]:g} per user-day, {weeks[0]["cells"]:,} noisy counts a week. `privacy.json` lists every week with the
-checksum of its noisy counts.
-"""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from search_insights.support.charts import save_chart
+from search_insights.dataset.pages import draw_summary
 from search_insights.trends.release import OUTCOMES, Release
 
 
@@ -26,43 +26,6 @@ def summarize(release: Release) -> list[dict[str, Any]]:
 
 def save_summary_chart(release: Release, rows: list[dict[str, Any]], path: Path) -> None:
     """Draw the share of each outcome among the values of each level and trend."""
-    long = [
-        {"level": row["level"], "trend": row["trend"], "fate": outcome, "values": row[outcome], "order": i}
-        for row in rows
-        for i, outcome in enumerate(OUTCOMES)
-    ]
-    spec = release.coverage.spec
-    save_chart(
-        {
-            "title": f"{spec.title}: what is published, {release.trends.weeks[0]} to {release.trends.weeks[-1]}",
-            "data": {"values": long},
-            "width": 420,
-            "height": {"step": 18},
-            "mark": "bar",
-            "encoding": {
-                "row": {
-                    "field": "level",
-                    "sort": [spec.total.level, *spec.level_names],
-                    "title": None,
-                    "header": {"labelAngle": 0, "labelAlign": "left"},
-                },
-                "y": {"field": "trend", "type": "nominal", "sort": [t.name for t in spec.trends], "title": None},
-                "x": {
-                    "field": "values",
-                    "type": "quantitative",
-                    "stack": "normalize",
-                    "title": "share of all weeks and regions",
-                    "axis": {"format": "%"},
-                },
-                "color": {
-                    "field": "fate",
-                    "type": "nominal",
-                    "sort": list(OUTCOMES),
-                    "scale": {"domain": list(OUTCOMES), "range": ["#0072b2", "#e69f00", "#999999", "#d8d8d8"]},
-                    "title": None,
-                },
-                "order": {"field": "order"},
-            },
-        },
-        path,
-    )
+    spec, weeks = release.coverage.spec, release.trends.weeks
+    levels, trends = (spec.total.level, *spec.level_names), [trend.name for trend in spec.trends]
+    draw_summary(rows, path, title=spec.title, weeks=weeks, levels=levels, trends=trends)

@@ -24,8 +24,8 @@ _MIN_LEVELS = 3
 
 def file_stem(release: Release) -> str:
     """Return the name of the files without suffix, as in the original: country code, then the dataset."""
-    # A code may contain what a file name must not.
-    code = re.sub(r"[^\w.-]", "_", release.coverage.geography.country.code)
+    # A table of regions has a plain code; an old store may have one with what a file name must not contain.
+    code = re.sub(r"[^\w.-]|^\.", "_", release.coverage.geography.country.code)
     return f"{code}_{release.coverage.spec.dataset}"
 
 

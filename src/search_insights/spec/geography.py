@@ -6,15 +6,18 @@ level: the county 06075 and the postal code 06075 are different places.
 """
 
 import difflib
+import glob
 import hashlib
 import json
 import math
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib import resources
+from itertools import dropwhile
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -45,10 +48,14 @@ _COLUMNS = tuple(field.name for field in fields(Region))
 _JOINERS = {0x200C: None, 0x200D: None}  # not printable by themselves, but many scripts need them
 _SHOWN = 80  # characters of a value in a message
 _FORMULA_STARTS = ("=", "+", "-", "@")
+# What may stand unseen before a sign: the categories of joiners, marks and spaces, and letters without a shape.
+_UNSEEN_KINDS = ("Cf", "Mn", "Me", "Zs")
+_FILLERS = "\u115f\u1160\u2800"
+_COUNTRY_CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")  # names files and addresses
 _REQUIRED = ("code", "name", "level", "parent")
 _RANGES = {
-    "population": (0.0, math.inf),
-    "land_area_km2": (0.0, math.inf),
+    "population": (0.0, 1e12),
+    "land_area_km2": (0.0, 1e9),
     "latitude": (-90.0, 90.0),
     "longitude": (-180.0, 180.0),
 }
@@ -144,11 +151,17 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
     connection = connect()
     try:
         if path.suffix.lower() in (".parquet", ".pq"):
-            table = connection.read_parquet(str(path))
+            table = connection.read_parquet(glob.escape(str(path)))
         else:
             # Nothing is left to DuckDB's detection: it might skip lines, or choose other quotes.
             table = connection.read_csv(
-                str(path), all_varchar=True, header=True, skiprows=0, sep=",", quotechar='"', escapechar='"'
+                glob.escape(str(path)),
+                all_varchar=True,
+                header=True,
+                skiprows=0,
+                sep=",",
+                quotechar='"',
+                escapechar='"',
             )
         columns = table.columns
         values = table.fetchall()
@@ -178,11 +191,17 @@ def _region(row: dict[str, Any], where: str) -> Region:
     population = number.pop("population")
     if population is not None and population != int(population):
         raise GeographyError(f"{where}: column 'population': expected a whole number, got {population}")
+    parent = _clean(row["parent"]) or None
+    if parent is None and not _COUNTRY_CODE.fullmatch(code):
+        raise GeographyError(
+            f"{where}: column 'code': the country's code names the dataset's files; expected at most 32 letters, "
+            f"digits, _ and -, got {_short(code)}"
+        )
     return Region(
         code=code,
         name=_text(row, "name", where),
         level=_text(row, "level", where),
-        parent=_clean(row["parent"]) or None,
+        parent=parent,
         population=None if population is None else int(population),
         place_id=place_id,
         **number,
@@ -195,14 +214,34 @@ def _clean(value: object) -> str:
 
 def _text(row: dict[str, Any], column: str, where: str) -> str:
     text = _clean(row[column])
+    require_publishable(text, column, where)
+    return text
+
+
+def require_publishable(text: str, column: str, where: str) -> None:
+    """Refuse a text of a region that is empty, not on one line, or a formula to a spreadsheet."""
     if not text or not (text.isprintable() or text.translate(_JOINERS).isprintable()):
         raise GeographyError(f"{where}: column {column!r}: expected text on one line, got {_short(text)}")
-    if text.startswith(_FORMULA_STARTS):
+    if _is_formula(text):
         raise GeographyError(
             f"{where}: column {column!r}: got {_short(text)}; it is published, and a spreadsheet would take "
             f"what begins with {' '.join(_FORMULA_STARTS)} for a formula"
         )
-    return text
+
+
+def _is_formula(text: str) -> bool:
+    """Return whether a spreadsheet could take a text, or what follows a semicolon in it, for a formula.
+
+    Some begin a formula with a full-width sign too, skip what cannot be seen before it, or divide rows at semicolons.
+    """
+    if text.isalnum():
+        return False
+    cells = unicodedata.normalize("NFKC", text).split(";")
+    return any(next(dropwhile(_is_unseen, cell), "") in _FORMULA_STARTS for cell in cells)
+
+
+def _is_unseen(character: str) -> bool:
+    return unicodedata.category(character) in _UNSEEN_KINDS or character in _FILLERS
 
 
 def _short(text: str) -> str:
@@ -217,8 +256,8 @@ def _number(value: object, column: str, where: str) -> float | None:
     except (TypeError, ValueError):
         number = math.nan
     lowest, highest = _RANGES[column]
-    if not lowest <= number <= highest or number == math.inf:
-        words = f"from {lowest:g} up" if highest == math.inf else f"from {lowest:g} to {highest:g}"
+    if not lowest <= number <= highest:
+        words = f"from {lowest:,.0f} to {highest:,.0f}"
         raise GeographyError(f"{where}: column {column!r}: expected a number {words}, got {_short(str(value))}")
     return number
 

@@ -83,8 +83,14 @@ class FinalWeek:
     naive_zone: str = ""
 
     def overlaps(self, week: Week) -> bool:
-        """Return whether a week has an instant of this one."""
-        first, last = (self.begins_at, self.ends_at) if self.begins_at else self._widest_span()
+        """Return whether a week has an instant of this one.
+
+        Instants that are not known, or cannot be right, are taken to lie as far apart as they may: a dataset may have
+        been changed.
+        """
+        first, last = self._widest_span()
+        if first <= self.begins_at < self.ends_at <= last:
+            first, last = self.begins_at, self.ends_at
         begin, end = instants_of(week)
         return first < end and begin < last
 

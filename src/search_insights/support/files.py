@@ -1,10 +1,14 @@
-"""Keeping files private, forcing them to disk, and putting them in place whole."""
+"""Keeping files private, forcing them to disk, putting them in place whole, and reading those of others."""
 
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
+from search_insights.errors import InputError
 from search_insights.support.working_folder import working_folder
 
 
@@ -56,3 +60,22 @@ def replacing_file(path: Path) -> Iterator[Path]:
         draft = folder / path.name
         yield draft
         put_in_place(draft, path)
+
+
+def read_plain(path: Path) -> bytes:
+    """Return the content of a file; an error says if it is a link, a folder or a pipe."""
+    with open_plain(path) as file:
+        return file.read()
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a file for reading; refuse a link, which may lead anywhere, and a pipe, which may never end."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        reason = "is a link; put the file itself in its place" if error.errno == errno.ELOOP else error.strerror
+        raise InputError(f"{path}: {reason}") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise InputError(f"{path}: not a regular file")
+    return os.fdopen(descriptor, "rb")

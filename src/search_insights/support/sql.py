@@ -1,5 +1,7 @@
 """DuckDB as this program uses it: quiet, fetching nothing from elsewhere, with names and values quoted."""
 
+import glob
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +21,11 @@ def connect(path: str = ":memory:", *, read_only: bool = False, **config: Any) -
 def literal(text: str) -> str:
     """Quote text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def file_literal(path: Path) -> str:
+    """Quote the path of one file as an SQL literal: DuckDB would take * ? [ in it for a pattern of many files."""
+    return literal(glob.escape(str(path)))
 
 
 def identifier(name: str) -> str:

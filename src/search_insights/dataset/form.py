@@ -1,0 +1,90 @@
+"""The form of the JSON files in a published folder: the keys that this program reads, and the type of each.
+
+A folder may come from anyone. What does not have this form is refused where it is read, so that nothing that is made
+from it meets a list where it expects a number. Keys that are not named here may have any value.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from search_insights.errors import InputError
+from search_insights.trends.release import OUTCOMES
+
+_SHOWN = 80  # characters of a value in a message
+
+
+class Word:
+    """Marks a name that becomes a column, a key or a part of an address, as in a spec."""
+
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_WORDS = {str: "text", float: "a number", int: "a whole number", bool: "true or false", Word: "a word of letters and _"}
+
+# A type; a list of one form; or keys with their forms. A key that ends in "?" may be missing.
+_FIELD = {"name": Word, "title?": str, "trend?": Word, "constraints?": {"enum": [Word]}}
+PACKAGE = {
+    "title?": str,
+    "description?": str,
+    "created?": str,
+    "spec?": {"fingerprint?": str},
+    "scaling?": {"trend?": Word, "maximum": float},
+    "reliability?": {"confidence": float, "max_relative_error": float},
+    "resources": [{"format": str, "path": str, "bytes": int, "hash": str, "schema": {"fields": [_FIELD]}}],
+}
+_WEEK = {"week": str, "checksum": str, **dict.fromkeys(("begins_at?", "ends_at?", "times?", "naive_zone?"), str)}
+LEDGER = {"spec?": {"fingerprint": str}, "ledger": [_WEEK]}
+PRIVACY = {
+    "name": str,
+    "flavor": {"privacy_unit": str, "neighbouring_relation": str, "bounds": [str]},
+    "privacy_loss": {
+        "epsilon": float,
+        "delta": float,
+        "holds": bool,
+        "cases": [{"name": str, "epsilon": float, "delta": float, "sigmas": [float]}],
+    },
+    "accounting": {"library": str, "composition": str},
+    "implementation": {"mechanism": str, "sensitivity": str},
+    "not_promised": {
+        "user_active_on_7_days": {"epsilon": float, "delta": float},
+        "user_active_on_all_days": {"days": int, "epsilon": float, "delta": float},
+    },
+    "not_covered": [str],
+    "ledger": [{**_WEEK, "epsilon": float, "delta": float, "cells": int}],
+    "corrections?": [{"changed_values": int, "reason": str}],
+}
+SUMMARY = [{"level": Word, "trend": Word, **dict.fromkeys(OUTCOMES, int)}]
+
+
+def require_form(value: Any, form: Any, source: object, key: str = "") -> None:
+    """Refuse a value that does not have a form; the error names the key, what was expected and what was found."""
+    if isinstance(form, dict):
+        _require(isinstance(value, Mapping), "an object", value, source, key)
+        for name, below in form.items():
+            inner = f"{key}.{name.rstrip('?')}" if key else name.rstrip("?")
+            if name.rstrip("?") in value:
+                require_form(value[name.rstrip("?")], below, source, inner)
+            elif not name.endswith("?"):
+                raise InputError(f"{source}: no key {inner!r}; was it made by 'search-insights publish'?")
+    elif isinstance(form, list):
+        _require(isinstance(value, list), "a list", value, source, key)
+        for number, item in enumerate(value):
+            require_form(item, form[0], source, f"{key}[{number}]")
+    else:
+        _require(_has_type(value, form), _WORDS[form], value, source, key)
+
+
+def _has_type(value: Any, kind: type) -> bool:
+    if kind is Word:
+        return isinstance(value, str) and _WORD.fullmatch(value) is not None
+    if kind is float:
+        return type(value) in (int, float)
+    return type(value) is kind
+
+
+def _require(ok: bool, expected: str, value: Any, source: object, key: str) -> None:
+    if not ok:
+        shown = repr(value)
+        shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "..."
+        where = f"key {key!r}: " if key else ""
+        raise InputError(f"{source}: {where}expected {expected}, got {shown}")

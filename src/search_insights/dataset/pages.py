@@ -1,0 +1,135 @@
+"""What a published folder shows to people: `PRIVACY.md` and `summary.svg`, made from its JSON files alone.
+
+A dashboard makes them anew, so that a folder from elsewhere cannot bring its own markup or script.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from search_insights.support.charts import save_chart
+from search_insights.trends.release import OUTCOMES
+
+# What Markdown takes for markup, anywhere in a line. An underscore inside a word is one of the word.
+_MARKUP = re.compile(r"[\\`*\[\]{}|~#$]|(?<!\w)_|_(?!\w)")
+_JOINERS = "\u200c\u200d"  # not printable by themselves, but many scripts need them
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "://": "&#58;//"}
+
+
+def as_text(text: str) -> str:
+    """Write text so that a Markdown page shows it as it is, on one line: no tags, links, emphasis or cells."""
+    shown = "".join(
+        c if c.isprintable() or c in _JOINERS else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split())
+    )
+    escaped = _MARKUP.sub(lambda found: "\\" + found[0], shown)
+    return re.sub(r"[&<>]|://", lambda found: _ENTITIES[found[0]], escaped)
+
+
+def _escaped(value: Any) -> Any:
+    """Write every text in a statement as a page must."""
+    if isinstance(value, Mapping):
+        return {key: _escaped(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [_escaped(item) for item in value]
+    return as_text(value) if isinstance(value, str) else value
+
+
+def privacy_page(privacy: Mapping[str, Any]) -> str:
+    """Return the privacy statement of a release for people, as Markdown, from the content of `privacy.json`."""
+    statement = _escaped(privacy)
+    loss, weeks = statement["privacy_loss"], statement["ledger"]
+    all_days = statement["not_promised"]["user_active_on_all_days"]
+    week = statement["not_promised"]["user_active_on_7_days"]
+    cases = "\n".join(
+        f"| {c['name']} | {c['epsilon']:.3f} | {c['delta']:g} | {', '.join(f'{s:g}' for s in c['sigmas'])} |"
+        for c in loss["cases"]
+    )
+    lines = "\n".join
+    return f"""# Privacy of this dataset: {statement["name"]}
+
+This dataset protects what each user searched on each day with ({loss["epsilon"]:g}, {loss["delta"]:g})-differential
+privacy: whether one user's searches of one day were in the log or not changes the probability of any outcome by at
+most a factor of e^{loss["epsilon"]:g}, up to a probability of {loss["delta"]:g}.
+
+- **Unit.** {statement["flavor"]["privacy_unit"]}.
+- **Neighbouring logs.** {statement["flavor"]["neighbouring_relation"]}.
+- **Mechanism.** {statement["implementation"]["mechanism"]}; sensitivity {statement["implementation"]["sensitivity"]};
+  randomness from the operating system. Every count of every reported region gets noise, also those of 0.
+- **Model.** Central: the publisher holds the log; each week is noised once and released once.
+
+## How much one user-day can contribute
+{lines(f"- {text}" for text in statement["flavor"]["bounds"])}
+
+## Epsilon, case by case
+Computed with the {statement["accounting"]["library"]} library from {statement["accounting"]["composition"]}.
+
+| case | epsilon | delta | standard deviations of the noise |
+| --- | ---: | ---: | --- |
+{cases}
+
+The promise {"holds" if loss["holds"] else "DOES NOT HOLD"}: the worst case is at most {loss["epsilon"]:g}.
+
+## What is not promised
+{lines(f"- {text}" for text in statement["not_covered"])}
+
+For a user who searched on all 7 days of a week the same noise gives epsilon {week["epsilon"]:.2f} at delta
+{week["delta"]:g} for that week; on all {all_days["days"]} days of this release, {all_days["epsilon"]:.2f}.
+
+## What was spent
+{len(weeks)} weeks, {weeks[0]["week"]} to {weeks[-1]["week"]}, each with epsilon {weeks[0]["epsilon"]:g} and delta
+{weeks[0]["delta"]:g} per user-day, {weeks[0]["cells"]:,} noisy counts a week. `privacy.json` lists every week with the
+checksum of its noisy counts.
+"""
+
+
+def draw_summary(
+    rows: Sequence[Mapping[str, Any]],
+    path: Path,
+    *,
+    title: str,
+    weeks: Sequence[date],
+    levels: Sequence[str],
+    trends: Sequence[str],
+) -> None:
+    """Draw the share of each outcome among the values of each level and trend, from the rows of `summary.json`."""
+    long = [
+        {"level": row["level"], "trend": row["trend"], "fate": outcome, "values": row[outcome], "order": i}
+        for row in rows
+        for i, outcome in enumerate(OUTCOMES)
+    ]
+    save_chart(
+        {
+            "title": f"{title}: what is published, {weeks[0]} to {weeks[-1]}",
+            "data": {"values": long},
+            "width": 420,
+            "height": {"step": 18},
+            "mark": "bar",
+            "encoding": {
+                "row": {
+                    "field": "level",
+                    "sort": list(levels),
+                    "title": None,
+                    "header": {"labelAngle": 0, "labelAlign": "left"},
+                },
+                "y": {"field": "trend", "type": "nominal", "sort": list(trends), "title": None},
+                "x": {
+                    "field": "values",
+                    "type": "quantitative",
+                    "stack": "normalize",
+                    "title": "share of all weeks and regions",
+                    "axis": {"format": "%"},
+                },
+                "color": {
+                    "field": "fate",
+                    "type": "nominal",
+                    "sort": list(OUTCOMES),
+                    "scale": {"domain": list(OUTCOMES), "range": ["#0072b2", "#e69f00", "#999999", "#d8d8d8"]},
+                    "title": None,
+                },
+                "order": {"field": "order"},
+            },
+        },
+        path,
+    )
