@@ -178,7 +178,7 @@ def test_a_cut_line_that_is_no_week_is_dropped(tmp_path: Path, short_coverage: C
 def test_instants_that_cannot_be_right_do_not_free_a_week(
     tmp_path: Path, short_coverage: Coverage, instants: tuple[str, str]
 ) -> None:
-    """A published folder that was changed cannot say that a week lay elsewhere: the week and its neighbours are kept."""
+    """A published folder that was changed cannot say that a week lay elsewhere: it and its neighbours are kept."""
     store = tmp_path / "store.db"
     remember(store, [FinalWeek(FIRST + timedelta(weeks=1), "0" * 64, *instants)])
     for start in (0, 1, 2):
