@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from search_insights.classifier.model import Classifier
-from search_insights.classifier.topics import create_topics_table
+from search_insights.classifier.topics import create_topics_table, part_read
 from search_insights.errors import InputError
 from search_insights.spec.spec import Spec
 from search_insights.support.arrays import Numbers
@@ -73,7 +73,7 @@ def apply(classifier: Classifier, source: Path, out: Path) -> dict[str, int]:
         create_topics_table(connection, classifier, "SELECT query FROM given")
         ids = ", ".join(literal(identity) for identity, _ in classifier.categories)
         category = f"[{ids}][topics.category]"
-        joined = "FROM given LEFT JOIN topics ON topics.query = given.query"
+        joined = f"FROM given LEFT JOIN topics ON topics.query = {part_read('given.query')}"
         _write(connection, f"SELECT given.*, {category} AS category {joined} ORDER BY given.rowid", out)
         counts = f"SELECT coalesce({category}, '') AS category, count(*) {joined} GROUP BY ALL"
         return dict(connection.execute(counts).fetchall())
