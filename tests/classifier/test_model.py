@@ -1,5 +1,6 @@
 """Promises about the packaged classifier and about models as files."""
 
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -12,7 +13,13 @@ from hypothesis import strategies as st
 from search_insights.classifier.evaluation import evaluate_classifier, report, wilson
 from search_insights.classifier.files import read_labels
 from search_insights.classifier.lexicon import load_lexicon
-from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_classifier, load_classifier_for
+from search_insights.classifier.model import (
+    PACKAGED_MODEL,
+    CategoryNumbers,
+    Classifier,
+    load_classifier,
+    load_classifier_for,
+)
 from search_insights.classifier.topics import create_topics_table
 from search_insights.classifier.train.pool import make_pool
 from search_insights.classifier.train.training import describe, save
@@ -120,6 +127,26 @@ def test_the_topics_table_holds_each_text_with_a_topic_once(packaged: Classifier
         assert connection.execute("SELECT query, category FROM topics").fetchall() == []
         types = [row[:2] for row in connection.execute("DESCRIBE topics").fetchall()]
         assert types == [("query", "VARCHAR"), ("category", "UTINYINT")]
+
+
+def test_texts_come_to_the_classifier_in_batches_and_those_with_a_topic_go_back(
+    packaged: Classifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many texts have a topic, no more than a batch of them is outside the database."""
+    monkeypatch.setattr("search_insights.classifier.topics._BATCH", 100)
+    sizes: list[int] = []
+    classify = Classifier.classify
+
+    def watched(self: Classifier, texts: Sequence[str | None]) -> CategoryNumbers:
+        sizes.append(len(texts))
+        return classify(self, texts)
+
+    monkeypatch.setattr(Classifier, "classify", watched)
+    with duckdb.connect() as connection:
+        create_topics_table(connection, packaged, "SELECT 'covid vaccine near me ' || i AS query FROM range(2500) r(i)")
+        assert connection.execute("SELECT count(DISTINCT query), min(category) FROM topics").fetchall() == [(2500, 1)]
+    assert sum(sizes) == 2500
+    assert max(sizes) == 100
 
 
 # Models as files

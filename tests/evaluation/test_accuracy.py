@@ -127,6 +127,15 @@ def test_a_truth_of_other_weeks_is_refused(store: Path, short_coverage: Coverage
         evaluate(store, truth)
 
 
+def test_a_truth_of_more_weeks_than_memory_holds_is_refused(store: Path, tmp_path: Path) -> None:
+    """A small file can name millions of weeks, of which each would take memory for every region."""
+    path = tmp_path / "truth.parquet"
+    rows = "SELECT DATE '1900-01-01' + i::INTEGER AS week, 'geoId/06' AS place_id, 'A1' AS category, 1 AS exact_count"
+    duckdb.execute(f"COPY ({rows} FROM range(1_000_000) AS r(i)) TO '{path}' (FORMAT parquet)")
+    with pytest.raises(InputError, match="a truth of more than 1,040 weeks"):
+        evaluate(store, path)
+
+
 @pytest.mark.parametrize("kind", ["expected only", "text", "missing"])
 def test_a_truth_without_exact_counts_is_refused(store: Path, kind: str, run: Run) -> None:
     """A file of expected ratios only, a text file and a missing file give one line and exit code 2."""

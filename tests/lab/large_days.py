@@ -35,6 +35,7 @@ class LargeDay:
     user: str
     region: str
     counted: float  # as a share of the events; 0 for one user-day
+    about: str = "CASE WHEN i % 10 = 0 THEN 'A1' END AS category"
 
 
 LARGE_DAYS = (
@@ -42,6 +43,11 @@ LARGE_DAYS = (
     LargeDay("as many users as events", "i", "'94103'", 1),
     LargeDay("one user in 5,000 regions", "42", f"codes[1 + i % {REGIONS}]", 0),
     LargeDay("ten events a user in one ZIP", "i // 10", "'94103'", 0.1),
+)
+
+# As a file some hundred kB, because what repeats is packed; as texts 2 GB for a hundred thousand events.
+LONG_TEXTS = LargeDay(
+    "long texts, each with a topic", "i", "'94103'", 1, "'covid vaccine near me ' || i || repeat(' ', 20000) AS query"
 )
 
 
@@ -70,9 +76,9 @@ def write_day(folder: Path, large_day: LargeDay, events: int) -> Path:
         connection.execute(f"""
             COPY (SELECT {large_day.user} AS user_id, {large_day.region} AS region,
                          TIMESTAMPTZ '2021-03-01 12:00:00+00' + to_seconds(i % 40000) AS timestamp,
-                         CASE WHEN i % 10 = 0 THEN 'A1' END AS category
+                         {large_day.about}
                   FROM range({events}) AS r(i), (SELECT [{listed}] AS codes))
-            TO {literal(str(path))} (FORMAT parquet)""")
+            TO {literal(str(path))} (FORMAT parquet, COMPRESSION zstd)""")
     return path
 
 

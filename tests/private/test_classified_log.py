@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from search_insights.classifier.features import MAX_CHARACTERS
 from search_insights.classifier.model import CategoryNumbers, Classifier, load_classifier
 from search_insights.classifier.train.training import save
 from tests.support.command_line import Run
@@ -83,6 +84,35 @@ def test_each_text_is_classified_once_a_day_and_alone(publisher: Publisher, monk
     monkeypatch.setattr(Classifier, "classify", watched)
     count(publisher.coverage, publisher.log(queries("'covid vaccine near me' AS query", user_id="'secret ' || i")))
     assert seen == [["covid vaccine near me"]] * 7
+
+
+def test_of_a_long_text_the_classifier_gets_the_part_that_it_reads(
+    publisher: Publisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Texts that are the same as far as they are read come to the classifier once, and no further."""
+    seen: list[str | None] = []
+    classify = Classifier.classify
+
+    def watched(self: Classifier, texts: Sequence[str | None]) -> CategoryNumbers:
+        seen.extend(texts)
+        return classify(self, texts)
+
+    monkeypatch.setattr(Classifier, "classify", watched)
+    count(publisher.coverage, publisher.log(queries(f"repeat('💉', {MAX_CHARACTERS}) || ' text ' || i AS query")))
+    assert seen == ["💉" * MAX_CHARACTERS] * 7
+
+
+@pytest.mark.parametrize("filler", [" ", "\u2019"], ids=["one byte", "three bytes"])
+def test_the_part_of_a_text_that_is_read_decides_its_category(publisher: Publisher, filler: str) -> None:
+    """What follows the last character that is read changes nothing; what ends there counts. Characters, not bytes."""
+    start = f"covid vaccine near me {filler * 400}"[: MAX_CHARACTERS - len(" is it safe")]
+    texts = [f"{start} is it safe", f"{start} is it safe, weather", f"{start} is it safe? covid vaccine near me" * 9]
+    found = [
+        by_cell(publisher.coverage, count(publisher.coverage, publisher.log(queries(f"'{text}' AS query"))).counts)
+        for text in texts
+    ]
+    assert found[0] == found[1] == found[2]
+    assert {category for _, category in found[0]} == {"A0", "A2"}
 
 
 def test_queries_reach_neither_the_store_nor_a_message(publisher: Publisher) -> None:

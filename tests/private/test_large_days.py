@@ -5,7 +5,7 @@ The long version, with 100 million events each, is `python -m evidence.durabilit
 
 import pytest
 
-from tests.lab.large_days import LARGE_DAYS, LargeDay, measure
+from tests.lab.large_days import LARGE_DAYS, LONG_TEXTS, LargeDay, measure
 
 EVENTS, MEMORY, PROGRAM = 1_000_000, 300, 600  # the program itself, with the whole country, has so many MB at most
 
@@ -23,3 +23,11 @@ def test_a_large_day_is_counted_right_in_bounded_memory(large_day: LargeDay) -> 
         assert day.any_search["county"] <= 1
         assert day.any_search["postal_code"] <= 1
     assert day.megabytes <= MEMORY + PROGRAM
+
+
+def test_long_texts_are_classified_in_bounded_memory() -> None:
+    """800 MB of texts, all different and all with a topic, take no more memory than any other day."""
+    texts, memory = 40_000, 500
+    day = measure(LONG_TEXTS, texts, f"{memory}MB")
+    assert day.any_search["state"] == day.topic["state"] == texts
+    assert day.megabytes <= memory + PROGRAM

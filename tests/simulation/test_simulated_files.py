@@ -1,11 +1,15 @@
 """Promises about the files of a simulated log: their columns, and the folder they go into."""
 
+import os
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from search_insights.errors import InputError
+from search_insights.evaluation.exact_counts import add_exact_counts
 from search_insights.simulation.files import log_region_names
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
@@ -33,6 +37,31 @@ def test_a_region_name_in_a_log_means_one_region(coverage: str, request: pytest.
     regions = given.geography.regions  # coarse before fine
     meant = {r.code: i for i, r in enumerate(regions)} | {r.place_id: i for i, r in enumerate(regions)}
     assert [meant[name] for name in log_region_names(given)] == list(range(len(regions)))
+
+
+# Who may read it
+
+
+@pytest.fixture
+def open_mask() -> Iterator[None]:
+    """The mask of someone whose files all may read and write."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("open_mask")
+def test_a_log_and_its_truth_are_readable_by_their_owner_only(tmp_path: Path, other_coverage: Coverage) -> None:
+    """They stand for private data, so folders have mode 0700 and files 0600, whatever the user's mask is."""
+    log, truth = tmp_path / "new" / "log", tmp_path / "truth.parquet"
+    (tmp_path / "named").mkdir()
+    simulated = simulate(log, other_coverage, SUNDAY, 1, 1000, 1, queries=True, truth=truth, named=tmp_path / "named")
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (log.parent, log)] == [0o700, 0o700]
+    files = [*log.iterdir(), *(tmp_path / "named").iterdir(), truth]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+    add_exact_counts(truth, tmp_path / "named", simulated.weeks, other_coverage, lambda step: None)
+    assert stat.S_IMODE(truth.stat().st_mode) == 0o600
+    assert os.umask(0) == 0  # the user's mask is as it was
 
 
 # The folder

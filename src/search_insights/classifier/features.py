@@ -19,7 +19,9 @@ Hashes = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.uint64]
 
 BUCKET_BITS = 18
-MAX_CHARACTERS = 300  # the rest of a text is ignored
+# The longest text that is read; of a longer one, the first characters. That is several times the length of the longest
+# label, and keeps a pasted page from being memory and work. `topics.part_read` is this rule for texts in a database.
+MAX_CHARACTERS = 300
 MAX_CLASSES = 62
 CUE_LENGTH = 4  # bytes of a cue: only texts with one of the model's cues can have a category
 KNOWN = np.uint64(1 << 63)  # the bit of a word that the model knows
@@ -60,10 +62,12 @@ class Buffer:
 
 
 def normalise(texts: Sequence[str]) -> Buffer:
-    """Join texts in lower case and without apostrophes. A text with line breaks stays one text."""
+    """Join texts, each as far as it is read, in lower case, no apostrophes. A text with line breaks stays one text."""
+    if max(map(len, texts), default=0) > MAX_CHARACTERS:
+        texts = [text[:MAX_CHARACTERS] for text in texts]
     joined = "\n".join(texts)
-    if joined.count("\n") != len(texts) - 1 or max(map(len, texts)) > MAX_CHARACTERS:
-        joined = "\n".join([text[:MAX_CHARACTERS].replace("\n", " ") for text in texts])
+    if joined.count("\n") != len(texts) - 1:
+        joined = "\n".join([text.replace("\n", " ") for text in texts])
     plain = f"\n{joined.lower()}\n".replace("\u2019", "").replace("'", "")
     data = np.frombuffer(plain.encode("utf-8", "replace"), dtype=np.uint8)
     return Buffer(data, np.flatnonzero(data == ord("\n")))

@@ -3,15 +3,16 @@
 No message quotes a query: rows are identified by number.
 """
 
+import codecs
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from search_insights.classifier.model import Classifier
-from search_insights.classifier.topics import create_topics_table
+from search_insights.classifier.topics import create_topics_table, part_read
 from search_insights.errors import InputError
 from search_insights.spec.spec import Spec
 from search_insights.support.arrays import Numbers
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     import duckdb
 
 
+_BATCH = 1 << 14  # rows
+_PART_BYTES = 1 << 20
+_MEMORY = "2GB"  # of a table; the rest goes to the temporary folder
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _COMPRESSED = (".gz", ".zst")
 
@@ -30,16 +34,20 @@ _COMPRESSED = (".gz", ".zst")
 def read_labels(path: Path, spec: Spec) -> tuple[list[str], Numbers]:
     """Read labelled queries from the columns `query` and `category`: an id or name of the spec, or empty for none.
 
-    Return each text once, with its category number.
+    Return each text once, as far as it is read, with its category number.
     """
     numbers = {"": 0} | spec.category_numbers
+    found: dict[str, int] = {}
     with _open_table(path, ("query", "category")) as connection:
-        rows = connection.execute("SELECT coalesce(query, ''), coalesce(category, '') FROM given ORDER BY rowid")
-        found: dict[str, int] = {}
-        for row, (text, category) in enumerate(rows.fetchall(), start=1):
-            if category not in numbers:
-                known = ", ".join(spec.topics)
-                raise InputError(f"{path}: row {row}: unknown category; expected {known}, or nothing for none")
+        known = ", ".join(literal(category) for category in numbers)
+        distinct = f"""
+            SELECT min(rowid) + 1 AS row, coalesce({part_read("query")}, '') AS text,
+                   CASE WHEN coalesce(category, '') IN ({known}) THEN coalesce(category, '') END AS category
+            FROM given GROUP BY ALL ORDER BY row"""
+        for row, text, category in _each(connection, distinct):
+            if category is None:
+                expected = ", ".join(spec.topics)
+                raise InputError(f"{path}: row {row}: unknown category; expected {expected}, or nothing for none")
             if found.setdefault(text, numbers[category]) != numbers[category]:
                 raise InputError(f"{path}: row {row}: an earlier row gives this query another category; fix one")
     if not found:
@@ -48,10 +56,18 @@ def read_labels(path: Path, spec: Spec) -> tuple[list[str], Numbers]:
 
 
 def read_texts(path: Path) -> list[str]:
-    """Read unlabelled queries from the column `query`, each text once."""
+    """Read unlabelled queries from the column `query`: each text once, as far as it is read."""
     with _open_table(path, ("query",)) as connection:
-        rows = connection.execute("SELECT query FROM given WHERE query IS NOT NULL ORDER BY rowid").fetchall()
-    return list(dict.fromkeys(text for (text,) in rows))
+        part = part_read("query")
+        distinct = f"SELECT {part} AS text FROM given WHERE query IS NOT NULL GROUP BY text ORDER BY min(rowid)"
+        return [text for (text,) in _each(connection, distinct)]
+
+
+def _each(connection: "duckdb.DuckDBPyConnection", query: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a query, of which a batch at a time is in memory."""
+    rows = connection.execute(query)
+    while batch := rows.fetchmany(_BATCH):
+        yield from batch
 
 
 def write_texts(path: Path, texts: Sequence[str]) -> None:
@@ -73,7 +89,7 @@ def apply(classifier: Classifier, source: Path, out: Path) -> dict[str, int]:
         create_topics_table(connection, classifier, "SELECT query FROM given")
         ids = ", ".join(literal(identity) for identity, _ in classifier.categories)
         category = f"[{ids}][topics.category]"
-        joined = "FROM given LEFT JOIN topics ON topics.query = given.query"
+        joined = f"FROM given LEFT JOIN topics ON topics.query = {part_read('given.query')}"
         _write(connection, f"SELECT given.*, {category} AS category {joined} ORDER BY given.rowid", out)
         counts = f"SELECT coalesce({category}, '') AS category, count(*) {joined} GROUP BY ALL"
         return dict(connection.execute(counts).fetchall())
@@ -86,11 +102,13 @@ def _open_table(path: Path, wanted: Sequence[str]) -> Iterator["duckdb.DuckDBPyC
 
     with (
         temporary_folder() as folder,
-        connect(temp_directory=str(folder)) as connection,
+        connect(temp_directory=str(folder), memory_limit=_MEMORY) as connection,
     ):
         reader = _reader(path, folder)
         try:
             connection.execute(f"CREATE TABLE given AS SELECT * FROM {reader}")
+        except duckdb.OutOfMemoryException:
+            raise InputError(f"{path}: does not fit into {_MEMORY} of memory and the temporary folder") from None
         except duckdb.Error:
             # DuckDB's own message is not passed on, because it may quote the file.
             raise InputError(f"{path}: cannot be read as {_format(path)}; is the file complete?") from None
@@ -132,14 +150,24 @@ def _reader(path: Path, folder: Path) -> str:
 
 def _as_utf8(path: Path, folder: Path) -> Path:
     """Return the file itself if it is UTF-8, else a private copy in which invalid bytes are replaced."""
-    data = path.read_bytes()
     try:
-        data.decode("utf-8")
+        for _ in _decoded(path, "strict"):
+            pass
     except UnicodeDecodeError:
         copy = folder / f"given{path.suffix}"
-        copy.write_bytes(data.decode("utf-8", "replace").encode())
+        with copy.open("wb") as file:
+            file.writelines(text.encode() for text in _decoded(path, "replace"))
         return copy
     return path
+
+
+def _decoded(path: Path, errors: str) -> Iterator[str]:
+    """Yield the text of a file, a part at a time: the file may be larger than memory."""
+    decoder = codecs.getincrementaldecoder("utf-8")(errors)
+    with path.open("rb") as file:
+        while data := file.read(_PART_BYTES):
+            yield decoder.decode(data)
+    yield decoder.decode(b"", final=True)
 
 
 def _delimiter(path: Path) -> str:

@@ -5,7 +5,6 @@ lexicon word has the class of that word.
 """
 
 import string
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -26,6 +25,8 @@ from search_insights.classifier.features import (
 )
 from search_insights.errors import InputError
 from search_insights.spec.geography import Geography
+from search_insights.support.files import read_text_at_most
+from search_insights.support.toml import MAX_BYTES, parse_toml
 
 PACKAGED_LEXICON = "vaccination"
 
@@ -67,14 +68,14 @@ def load_lexicon(path: str | Path = PACKAGED_LEXICON) -> Lexicon:
         )
     else:
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            text = read_text_at_most(Path(path), MAX_BYTES)
         except (OSError, UnicodeDecodeError):
             raise InputError(f"{path}: cannot be read; expected a lexicon, a TOML file in UTF-8") from None
     try:
-        tables = tomllib.loads(text)
+        tables = parse_toml(text)
         cues = tuple(cue.strip().replace("_", " ") for cue in tables.get("cues", "").split(",") if cue.strip())
         return Lexicon(tuple(_word_class(entry) for entry in tables["class"]), cues)
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError(f"{path}: not a lexicon; expected [[class]] entries with name and words") from None
 
 

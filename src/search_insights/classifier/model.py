@@ -7,7 +7,6 @@ cues, four-letter pieces such as "vacc", and are ruled out by a fast filter.
 
 import hashlib
 import json
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.classifier.features import (
-    BUCKET_BITS,
     Features,
     WordTable,
     features,
@@ -27,8 +25,10 @@ from search_insights.classifier.features import (
     split_words,
     texts_with_cue,
 )
+from search_insights.classifier.model_file import MAX_BYTES, ModelFile, pack, unpack
 from search_insights.errors import InputError
 from search_insights.spec.spec import Spec
+from search_insights.support.files import read_at_most
 
 CategoryNumbers = npt.NDArray[np.uint8]
 Indices = npt.NDArray[np.intp]
@@ -37,9 +37,6 @@ Scores = npt.NDArray[np.float64]
 PACKAGED_MODEL = "vaccination"
 UNIT = 1024  # a weight of 1024 is one unit of log-odds
 
-_MAGIC = b"search-insights classifier 1\n"
-_COMPRESSION_LEVEL = 6  # higher takes ten times as long and saves little
-_MAX_BYTES = 1 << 28  # of a model's uncompressed numbers; a larger file is not a model
 _FILTER_BATCH = 1 << 14  # texts filtered at once: their bytes fit into a core's cache
 _SCORE_BATCH = 1 << 11  # texts scored at once: tens of megabytes, even if all are long
 
@@ -122,15 +119,8 @@ class Classifier:
             )
 
     def to_bytes(self) -> bytes:
-        """Return the model as a file holds it: a line that marks the format, a line of JSON, and compressed arrays."""
-        arrays = {name: _little_endian(array) for name, array in self._arrays.items()}
-        head = {
-            "categories": self.categories,
-            "about": dict(self.about),
-            "arrays": [[name, array.dtype.str, array.shape] for name, array in arrays.items()],
-        }
-        numbers = zlib.compress(b"".join(array.tobytes() for array in arrays.values()), _COMPRESSION_LEVEL)
-        return _MAGIC + json.dumps(head).encode() + b"\n" + numbers
+        """Return the model as a file holds it."""
+        return pack(ModelFile(self.categories, self.about, self._arrays))
 
 
 def load_classifier(path: str | Path = PACKAGED_MODEL) -> Classifier:
@@ -139,12 +129,12 @@ def load_classifier(path: str | Path = PACKAGED_MODEL) -> Classifier:
         if path == PACKAGED_MODEL:
             data = (resources.files("search_insights.classifier") / "packaged" / f"{path}.model").read_bytes()
         else:
-            data = Path(path).read_bytes()
+            data = read_at_most(Path(path), MAX_BYTES)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     try:
-        return _parse(data)
-    except (ValueError, KeyError, TypeError, IndexError, zlib.error):
+        return _classifier(unpack(data))
+    except ValueError:
         raise InputError(f"{path}: not a model of 'search-insights classify train', or damaged") from None
 
 
@@ -155,34 +145,19 @@ def load_classifier_for(spec: Spec, path: str | Path) -> Classifier:
     return classifier
 
 
-def _parse(data: bytes) -> Classifier:
-    if not data.startswith(_MAGIC):
-        raise ValueError
-    line, _, compressed = data[len(_MAGIC) :].partition(b"\n")
-    head = json.loads(line)
-    decompressor = zlib.decompressobj()
-    numbers = decompressor.decompress(compressed, _MAX_BYTES)
-    arrays: dict[str, npt.NDArray[Any]] = {}
-    for name, dtype, shape in head["arrays"]:
-        count = int(np.prod(shape))
-        arrays[name] = np.frombuffer(numbers, np.dtype(dtype), count).reshape(shape)
-        numbers = numbers[arrays[name].nbytes :]
-    categories = tuple((str(i), str(name)) for i, name in head["categories"])
-    if numbers or not decompressor.eof or arrays["weights"].shape != (len(categories), 1 << BUCKET_BITS):
-        raise ValueError
+def _classifier(file: ModelFile) -> Classifier:
+    arrays = file.arrays
     table = WordTable(arrays["keys"].astype(np.uint64), arrays["classes"].astype(np.uint64))
-    if table.keys.shape != table.classes.shape or not table.keys.size or arrays["bias"].shape != (len(categories),):
-        raise ValueError
     return Classifier(
-        categories,
+        file.categories,
         table,
         arrays["weights"].astype(np.int16),
         arrays["bias"].astype(np.int32),
         arrays["cues"].astype(np.uint32),
-        head["about"],
+        file.about,
     )
 
 
 def _little_endian(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Convert an array to the byte order of model files."""
+    """Convert an array to one byte order, so that the fingerprint is the same on every machine."""
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))

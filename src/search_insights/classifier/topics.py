@@ -1,34 +1,51 @@
 """Classify the texts of a database: the table `topics` holds those that have a topic.
 
-The model sees distinct texts and nothing else: not whose they are, not how often they occur.
+The model sees distinct texts and nothing else: not whose they are, not how often they occur. Of each it sees the part
+that it reads, `part_read`. That part is a function of the text alone, so nobody's long text changes what becomes of
+another's, and it bounds the memory that texts take, whatever a log holds. Texts stay in the database: a batch at a time
+comes to the model, and what has a topic goes back.
 """
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from search_insights.classifier.features import MAX_CHARACTERS
 from search_insights.classifier.model import Classifier
 
 if TYPE_CHECKING:
     import duckdb
 
-_BATCH = 1 << 16
+_BATCH = 1 << 14  # texts; at four bytes a character, 20 MB at most
+
+
+def part_read(column: str) -> str:
+    """Return the SQL, for every engine, of the part of a text that is read: its first characters.
+
+    A text of so few bytes has no more characters. Nearly all are that short, and only the others are counted through.
+    """
+    short = f"bit_length({column}) <= {8 * MAX_CHARACTERS}"
+    return f"CASE WHEN {short} THEN {column} ELSE left({column}, {MAX_CHARACTERS}) END"
+
+
+def distinct_texts(texts_query: str) -> str:
+    """Return the query, for every engine, of the distinct texts in the column `query`, each as far as it is read."""
+    part = part_read("given.query")
+    return f"SELECT DISTINCT {part} AS query FROM ({texts_query}) AS given WHERE given.query IS NOT NULL"
 
 
 def create_topics_table(connection: "duckdb.DuckDBPyConnection", classifier: Classifier, texts_query: str) -> None:
-    """Create the temporary table `topics` with the columns `query` and `category`, a category number above 0.
+    """Create the table `topics` with the columns `query`, the part that was read, and `category`, a number above 0.
 
-    `texts_query` selects the texts in its column `query`. Each distinct text is classified once, in batches.
+    `texts_query` selects the texts in its column `query`. Each distinct part is classified once.
     """
-    texts: list[str] = []
-    numbers = [np.zeros(0, dtype=np.uint8)]
-    rows = connection.execute(f"SELECT DISTINCT query FROM ({texts_query}) WHERE query IS NOT NULL")
-    while batch := [text for (text,) in rows.fetchmany(_BATCH)]:
-        with_topic, categories = classifier.topics_of(batch)
-        texts.extend(batch[i] for i in with_topic)
-        numbers.append(categories)
-    classified = {"query": np.array(texts, dtype=object), "category": np.concatenate(numbers)}
-    connection.register("classified", classified)
-    columns = "CAST(query AS VARCHAR) AS query, category"  # an empty object array would not become VARCHAR
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE topics AS SELECT {columns} FROM classified")
-    connection.unregister("classified")
+    with connection.cursor() as writer:  # of its own, because `connection` is still giving texts; same database
+        writer.execute("CREATE OR REPLACE TABLE topics (query VARCHAR, category UTINYINT)")
+        rows = connection.execute(distinct_texts(texts_query))
+        while batch := [text for (text,) in rows.fetchmany(_BATCH)]:
+            with_topic, categories = classifier.topics_of(batch)
+            if with_topic.size:
+                texts = np.array([batch[i] for i in with_topic], dtype=object)
+                writer.register("classified", {"query": texts, "category": categories})
+                writer.execute("INSERT INTO topics SELECT query, category FROM classified")
+                writer.unregister("classified")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import date
 from importlib import resources
 
+from search_insights.classifier.topics import part_read
 from search_insights.private.region_names import CLASS_BITS, NO_TOPIC, NUMBER_BITS
 from search_insights.spec.spec import Spec
 from search_insights.support.sql import literal
@@ -65,10 +66,15 @@ def _categorized_log(spec: Spec, condition: str) -> str:
 
 
 def _classified_log(condition: str) -> str:
-    """Join the result of the classifier: `topics` holds the texts that have a topic, each once."""
+    """Join the result of the classifier: `topics` holds what was read of the texts that have a topic, each once.
+
+    Texts are cut to that part before they are joined, because a join may have to hold them.
+    """
     return f"""
             SELECT user_id, timestamp, region, CAST(coalesce(topics.category, 0) AS SMALLINT) AS category
-            FROM log LEFT JOIN topics ON topics.query = log.query WHERE {condition}"""
+            FROM (
+                SELECT user_id, timestamp, region, {part_read("query")} AS part FROM log WHERE {condition}
+            ) LEFT JOIN topics ON topics.query = part"""
 
 
 def _category_number(spec: Spec) -> str:

@@ -1,7 +1,8 @@
 """Write a simulated log and its truth as Parquet. Numbers become texts here.
 
 A file appears complete or not at all. Every file of a log carries the options it was made with, so two simulations
-never mix in one folder.
+never mix in one folder. A simulated log stands for a private one: only its owner can read the files and enter the
+folder (simulation.py), so that nobody learns to handle a log in another way.
 """
 
 import json

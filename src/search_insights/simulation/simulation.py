@@ -20,6 +20,7 @@ from search_insights.simulation.day import World, events_on, make_world
 from search_insights.simulation.files import open_writer, prepare_folder, write_day, write_truth
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week, week_of, weeks_between
+from search_insights.support.files import private_files
 
 PEAK_SHARE = 0.10
 EVENTS_PER_USER = 4  # a week, on average; most people who search on a day do so once or twice
@@ -96,20 +97,22 @@ def simulate(
 ) -> SimulatedLog:
     """Write a log of some weeks into the folder `out`, one file a day, and the expected shares into `truth`.
 
-    The folder `named` gets the same events with the categories they were drawn from, in place of texts.
+    The folder `named` gets the same events with the categories they were drawn from, in place of texts. Only the owner
+    can enter the folder, if it is made here, and read what is written.
     """
     users = max(1, events_per_week // EVENTS_PER_USER) if users is None else users
     simulation = Simulation(coverage, seed, events_per_week, users, peak_share, queries)
     chosen = _weeks(coverage, first_week, weeks)
     _check_truth(truth, out)
-    prepare_folder(out, simulation.identity)
-    world = make_world(coverage, seed, events_per_week, users, peak_share, queries)
     days = [(week, day) for week in chosen for day in week.days]
-    with open_writer(world) as connection:
-        write = partial(write_day, connection, world, out=out, identity=simulation.identity, named=named)
-        sizes = list(_with_progress(_in_parallel(write, days), world, days, progress))
-        if truth is not None:
-            write_truth(connection, world, chosen, truth)
+    with private_files():  # also while the world is made: the mask is the process's, and days are written in threads
+        prepare_folder(out, simulation.identity)
+        world = make_world(coverage, seed, events_per_week, users, peak_share, queries)
+        with open_writer(world) as connection:
+            write = partial(write_day, connection, world, out=out, identity=simulation.identity, named=named)
+            sizes = list(_with_progress(_in_parallel(write, days), world, days, progress))
+            if truth is not None:
+                write_truth(connection, world, chosen, truth)
     events = sum(events_on(world, week, day) for week, day in days)
     return SimulatedLog(out, chosen, len(days), events, sum(sizes), truth)
 

@@ -17,6 +17,8 @@ from search_insights.spec.geography import Region
 from search_insights.support.arrays import Floats
 from search_insights.support.sql import connect, literal
 
+_MAX_WEEKS = 1040  # twenty years; all weeks are in memory at once
+
 
 @dataclass(frozen=True)
 class Truth:
@@ -33,7 +35,10 @@ def read_truth(path: Path, coverage: Coverage, regions: Sequence[Region]) -> Tru
     categories = [c.id for c in coverage.spec.categories]
     with connect() as connection:
         try:
-            weeks = connection.execute(f"SELECT DISTINCT week FROM {literal(str(path))} ORDER BY 1").fetchall()
+            distinct = f"SELECT DISTINCT week FROM {literal(str(path))} ORDER BY 1 LIMIT {_MAX_WEEKS + 1}"
+            weeks = connection.execute(distinct).fetchall()
+            if len(weeks) > _MAX_WEEKS:
+                raise InputError(f"{path}: a truth of more than {_MAX_WEEKS:,} weeks; give one of fewer weeks")
             connection.register("places", _numbered([region.place_id for region in regions]))
             connection.register("categories", _numbered(categories))
             connection.execute("CREATE TABLE weeks AS SELECT unnest(?::DATE[]) AS name", [[w for (w,) in weeks]])

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import math
-import tomllib
 import types
 from collections.abc import Mapping
 from datetime import date
@@ -25,6 +24,8 @@ from search_insights.spec.spec import (
     Total,
     Trend,
 )
+from search_insights.support.files import read_text_at_most
+from search_insights.support.toml import MAX_BYTES, parse_toml, shortened
 
 DEFAULT_SPEC = "vaccination-v1"
 
@@ -51,7 +52,7 @@ def load_spec(source: str | Path = DEFAULT_SPEC) -> Spec:
 
 def _read_text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text_at_most(path, MAX_BYTES)
     except OSError as error:
         hint = f"give the path of a TOML file, or {DEFAULT_SPEC!r} for the packaged spec"
         raise InputError(f"{path}: cannot read the spec ({error.strerror}); {hint}") from None
@@ -62,8 +63,8 @@ def _read_text(path: Path) -> str:
 def parse_spec(text: str, source: str = "spec") -> Spec:
     """Return the spec in the text of a TOML file; `source` names the file in errors."""
     try:
-        values = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also for thousands of digits, or endless nesting
+        values = parse_toml(text)
+    except ValueError as error:
         raise InputError(f"{source}: not valid TOML: {error}") from None
     try:
         return _spec(_Table(values, ""))
@@ -178,7 +179,7 @@ class _Table:
         unknown = [name for name in self._values if name not in self._expected]
         if unknown:
             choices = ", ".join(dict.fromkeys(self._expected))
-            raise SpecError(self._key(unknown[0]), f"one of {choices}", "an unknown key")
+            raise SpecError(shortened(self._key(unknown[0])), f"one of {choices}", "an unknown key")
 
     def _key(self, name: str) -> str:
         return f"{self._path}.{name}" if self._path else name
@@ -198,7 +199,7 @@ def _without_none(kind: Any) -> Any:
 def _described(value: object) -> str:
     if isinstance(value, Mapping | list):
         return "a table" if isinstance(value, Mapping) else "a list"
-    return str(value) if isinstance(value, date) else repr(value)
+    return shortened(str(value) if isinstance(value, date) else repr(value))
 
 
 def spec_toml(spec: Spec) -> str:

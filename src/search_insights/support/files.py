@@ -1,6 +1,7 @@
 """Keeping files private, forcing them to disk, putting them in place whole, and reading those of others."""
 
 import errno
+import io
 import os
 import stat
 from collections.abc import Iterator
@@ -20,6 +21,20 @@ def private_files() -> Iterator[None]:
         yield
     finally:
         os.umask(mask)
+
+
+def read_at_most(path: Path, most: int) -> bytes:
+    """Read a file that is read into memory as a whole; refuse one of more than `most` bytes, also one without end."""
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise InputError(f"{path}: more than {most // 1024:,} kB; a file of this kind is much smaller")
+    return data
+
+
+def read_text_at_most(path: Path, most: int) -> str:
+    """Read a text in UTF-8 in the same way; any line end becomes a line feed."""
+    return io.TextIOWrapper(io.BytesIO(read_at_most(path, most)), encoding="utf-8").read()
 
 
 def flush(path: Path) -> None:

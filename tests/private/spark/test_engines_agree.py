@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from search_insights.classifier.features import MAX_CHARACTERS
 from search_insights.private.counting import add_contributions
 from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.engine import Engine
@@ -99,6 +100,22 @@ def test_queries_are_classified_on_the_cluster_as_on_one_machine(
             np.testing.assert_array_equal(counts, counted(by_duckdb, coverage, day))
         categories = np.array([cell.category for cell in CellList(coverage).cells])
         assert {category for category in categories if counts[categories == category].any()} == {"A0", "A1", "A2", "A3"}
+
+
+def test_long_texts_are_read_to_the_same_character_on_both_engines(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path
+) -> None:
+    """What decides begins at each place near the last character that is read, after characters of one to four bytes."""
+    start = f"covid vaccine near me 💉é{chr(0x2019) * MAX_CHARACTERS}"
+    decisive = f"left('{start}', {MAX_CHARACTERS - 14} + i // 7) || ' is it safe' || repeat(' covid', i::INTEGER)"
+    log = write_log(tmp_path / "log.parquet", searches(category="", region="'94103'", more=f"{decisive} AS query"))
+    by_spark = on_spark(session, coverage, log)
+    with open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)) as by_duckdb:
+        counts = counted(by_spark, coverage, WEEK.days[0])
+        np.testing.assert_array_equal(counts, counted(by_duckdb, coverage, WEEK.days[0]))
+    categories = np.array([cell.category for cell in CellList(coverage).cells])
+    assert counts[categories == "A1"].any()
+    assert counts[categories == "A2"].any()
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")

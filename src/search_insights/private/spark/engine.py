@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_classifier_for
+from search_insights.classifier.topics import distinct_texts
 from search_insights.private.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
 from search_insights.private.engine import Contributions, UnusedRows
 from search_insights.private.log import LogSource
@@ -91,7 +92,7 @@ class SparkEngine:
         with self._explained():
             of_day = self.log.between(begin, end)
             if self.model:
-                texts = self.session.sql(f"SELECT DISTINCT query FROM log WHERE {of_day} AND query IS NOT NULL")
+                texts = self.session.sql(distinct_texts(f"SELECT query FROM log WHERE {of_day}"))
                 _classified(texts, self.model).createOrReplaceTempView("topics")
             events = self.session.sql(events_query(self.spec, day, of_day, _random, queries=self.model is not None))
             with _persisted(events):
