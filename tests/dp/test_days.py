@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from search_insights.dp import losses
 from search_insights.dp.accounting import account, cases, epsilon_of_days
+from search_insights.dp.gaussian import epsilon_of_mu, mu_of_sigmas
 from search_insights.spec.spec import Category, Level, Promise, Sigma, SizeClass, Spec
 from search_insights.support.arrays import Floats
 from tests.support.other_country import plain_spec, specs
@@ -26,7 +27,7 @@ def spec_of(open_sigmas: Sequence[float], classed: Sequence[Sequence[float]], de
     tops = [*range(len(classed) - 1), None]
     classes = tuple(SizeClass(f"c{i}", i, top) for i, top in enumerate(tops))
     levels = ["open", "classed"] if open_sigmas else ["classed"]
-    table = [("open", None, open_sigmas)] if open_sigmas else []
+    table: list[tuple[str, str | None, Sequence[float]]] = [("open", None, open_sigmas)] if open_sigmas else []
     table += [("classed", c.name, sigmas) for c, sigmas in zip(classes, classed, strict=True)]
     return dataclasses.replace(
         base,
@@ -154,9 +155,16 @@ def test_a_curve_is_that_of_dp_accounting(sigmas: list[float], epsilon: float) -
         one = pld.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=step, use_connect_dots=True)
         theirs = theirs.compose(one)
     delta = theirs.get_delta_for_epsilon(epsilon)
-    assert found.delta(epsilon) == pytest.approx(delta, abs=1e-13)
+    assert found.delta(epsilon) == pytest.approx(delta, abs=1e-11)
     assume(delta > 1e-9)
     assert found.epsilon(delta) == pytest.approx(theirs.get_epsilon_for_delta(delta), abs=1e-6)
+
+
+def test_hundreds_of_mechanisms_are_composed() -> None:
+    """With 200 categories at four levels, all sigmas different, epsilon is hardly above that of the closed form."""
+    sigmas = [10 + i / 100 for i in range(800)]
+    exact = epsilon_of_mu(mu_of_sigmas(sigmas), 1e-6)
+    assert exact <= losses.epsilon_of_case(sigmas, 1e-6) < 1.002 * exact
 
 
 def test_an_epsilon_that_no_delta_allows_is_infinite() -> None:

@@ -24,7 +24,7 @@ _STEP = 1e-4
 # Compositions of very many or very small sigmas get a coarser grid instead of more points than this.
 _MAX_POINTS = 2**20
 # Noise beyond this many sigmas has a probability under 1e-30, and dp-accounting leaves it out.
-_REACH = 11.6
+_REACH, _LEFT_OUT = 11.6, 1e-30
 # From this sigma on the losses are so close to each other that rounding them up would add too much.
 _CLOSE_LOSSES = 1000.0
 # Maxima are taken at every so many points of the grid at least; it costs less than 1e-4 of epsilon in a thousand days.
@@ -93,7 +93,8 @@ class Losses:
 def step_for(sigmas: Sequence[float]) -> float:
     """Return the step of the grid for a composition of mechanisms with these sigmas."""
     reach = sum((2 * math.ceil(_REACH * sigma) + 1) / (2 * sigma**2) for sigma in sigmas)
-    return max(_STEP, 2 * reach / _MAX_POINTS)
+    times = 2 * reach / (_STEP * _MAX_POINTS)
+    return _STEP * 2.0 ** max(0, math.ceil(math.log2(max(times, 1.0))))
 
 
 def composed(sigmas: Sequence[float], step: float) -> Losses:
@@ -119,8 +120,30 @@ def _mechanism(sigma: float, step: float) -> Any:
     """Return the privacy loss distribution of one mechanism; cached, because cases share many."""
     from dp_accounting.pld import privacy_loss_distribution as pld
 
-    chords = step > _STEP or sigma > _CLOSE_LOSSES  # of the curve, which add less than rounding up
-    return pld.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=step, use_connect_dots=chords)
+    if step > _STEP or sigma > _CLOSE_LOSSES:
+        found = _divided(sigma, step)
+        masses = dict(enumerate(found.masses.tolist(), start=found.lowest))
+        return pld.PrivacyLossDistribution.create_from_rounded_probability(masses, found.infinite, step)
+    return pld.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=step)
+
+
+def _divided(sigma: float, step: float) -> Losses:
+    """Return the distribution of one mechanism, with the mass of each loss divided between its neighbours on the grid.
+
+    The division keeps both distributions of the pair, so its curve consists of chords of the exact one ("connect the
+    dots"; Doroshenko et al., 2022). It adds less than rounding up where the steps are large or the losses many.
+    """
+    reach = math.ceil(_REACH * sigma)
+    noise = np.arange(-reach, reach + 1)
+    masses = np.exp(-((noise / sigma) ** 2) / 2)
+    masses /= masses.sum()
+    losses = (2 * noise + 1) / (2 * sigma**2)
+    below = np.floor(losses / step)
+    upper = masses * np.expm1(below * step - losses) / math.expm1(-step)
+    lowest = int(below[0])
+    index = (below - below[0]).astype(np.int64)
+    on_grid = np.bincount(index, masses - upper, index[-1] + 2) + np.bincount(index + 1, upper, index[-1] + 2)
+    return Losses(step, lowest, np.maximum(on_grid, 0.0), _LEFT_OUT)
 
 
 def _losses(found: Any) -> Losses:
