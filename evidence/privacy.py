@@ -195,7 +195,7 @@ def random_specs(repeats: int) -> Result:
     seed = secrets.randbits(32)
     found = attack(seed, 60.0 * repeats)
     note(f"{found.specs} specs; now broken variants of the program")
-    variants = attack_variants(seed, 5.0 * repeats)
+    variants = attack_variants(seed, 2.0 * repeats)
     missed = [name for name, each in variants.items() if not each.violations]
     caught = ", ".join(f"{name} {len(each.violations)} times in {each.specs} specs" for name, each in variants.items())
     showed = (

@@ -34,7 +34,7 @@ from search_insights.support.arrays import Counts, Floats
 USER = 1  # whose day is in one log and not in the other
 OTHERS = range(2, 6)
 USER_DAYS = 3  # of each spec
-COMPARED = 8  # of so many specs, the epsilons of one are compared; they take most of the time
+COMPARED = 16  # of so many specs, the epsilons of one are compared; they take most of the time
 VARIANTS = ("x1_dropped", "x4_dropped", "sensitivity_2")
 STEP = 1e-3  # of the grid on which losses are rounded down
 HOUR = 3600
@@ -77,6 +77,7 @@ def _attack_spec(rng: random.Random, found: Attack) -> None:
     spec, where = coverage.spec, f"seed {found.seed}, spec {found.specs}"
     days = []
     with bench(coverage) as table:
+        table.table.rows("SET threads = 1")  # a few hundred events: more threads would only wait for each other
         others = [event for user in OTHERS for event in random_day(rng, coverage, user)]
         without = table.count(others)
         for _ in range(USER_DAYS):
