@@ -2,7 +2,7 @@
 #   make demo    everything end to end on a simulated log
 #   make test    style, types and every test
 #   make model   train the packaged classifier again, from the packaged labels
-#   make evidence   every experiment and benchmark, about 45 minutes; writes evidence/report.md
+#   make evidence   every experiment and benchmark, about 50 minutes; writes evidence/report.md
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

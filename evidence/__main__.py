@@ -1,6 +1,6 @@
 """Run the evidence: the privacy and durability experiments and the benchmarks, one after another, and write the report.
 
-    python -m evidence                      # all parts, about 45 minutes on 2 cores
+    python -m evidence                      # all parts, about 50 minutes on 2 cores
     python -m evidence --only peers kills   # some parts, or groups: privacy, durability, benchmarks
     python -m evidence --full               # the long sizes, about three hours; records growth and peers
 

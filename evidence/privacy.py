@@ -6,6 +6,7 @@
 Writes build/evidence/privacy.md with plots, and privacy.json with all numbers. Exit code 1 if anything is broken.
 """
 
+import secrets
 import sys
 import tempfile
 from dataclasses import asdict
@@ -21,6 +22,7 @@ from scipy import stats
 from evidence.experiments import picture_path, run_experiments
 from evidence.inputs import simulate_with_truth
 from evidence.measuring import Result, parser_of, united_states
+from evidence.random_specs import attack, attack_variants
 from search_insights.anonymization import anonymize
 from search_insights.audit.audit import CONFIDENCE, Audit, audit
 from search_insights.audit.bound import Difference, lower_advantage
@@ -38,6 +40,7 @@ NOISE_DRAWS = 50_000  # of each sigma for each repetition of `noise`
 PER_GROUP = 50  # draws expected in each group of the chi-square test
 SEEDS_PER_REPEAT = 0.5  # simulated logs of `intervals`
 LEAST_P = 1e-6
+MOST_VIOLATIONS = 20  # that are listed
 MOST_OFF = 6.0  # standard deviations of independent values; those of a cell are not, as they share a denominator
 POINT, LINE = "#0072b2", "#d55e00"
 
@@ -187,14 +190,43 @@ def intervals(repeats: int) -> Result:
     )
 
 
-EXPERIMENTS = {"audits": audits, "noticing": noticing, "noise": noise, "intervals": intervals}
+def random_specs(repeats: int) -> Result:
+    """Attack random specs with random user-days for so many minutes, and broken variants more briefly."""
+    seed = secrets.randbits(32)
+    found = attack(seed, 60.0 * repeats)
+    note(f"{found.specs} specs; now broken variants of the program")
+    variants = attack_variants(seed, 2.0 * repeats)
+    missed = [name for name, each in variants.items() if not each.violations]
+    caught = ", ".join(f"{name} {len(each.violations)} times in {each.specs} specs" for name, each in variants.items())
+    showed = (
+        f"{found.specs:,} random specs with {found.user_days:,} user-days (seed {seed}): {len(found.violations)} "
+        f"violations of what the accounting allows; epsilons compared for {found.compared:,} specs, at most "
+        f"{found.reached:.2%} of what is claimed; the same attack on broken variants found violations: {caught}"
+    )
+    broken = found.violations[:MOST_VIOLATIONS] + [f"the attack did not notice {name}" for name in missed]
+    numbers = asdict(found) | {"variants": {name: len(each.violations) for name, each in variants.items()}}
+    return Result(showed, numbers | {"violations": len(found.violations)}, broken=broken)
+
+
+EXPERIMENTS = {
+    "audits": audits,
+    "noticing": noticing,
+    "noise": noise,
+    "intervals": intervals,
+    "random-specs": random_specs,
+}
 
 
 def main() -> int:
     """Run the experiments asked for."""
     parser = parser_of(__doc__)
     parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=f"of {', '.join(EXPERIMENTS)}")
-    parser.add_argument("--repeats", type=int, default=10, help="audits; draws and simulated logs in proportion")
+    parser.add_argument(
+        "--repeats",
+        type=int,
+        default=10,
+        help="audits; the rest in proportion",
+    )
     args = parser.parse_args()
     ready = {name: partial(experiment, args.repeats) for name, experiment in EXPERIMENTS.items()}
     return run_experiments("privacy", "Evidence for the promise", ready, args.experiments)

@@ -205,7 +205,8 @@ def test_wrong_options_are_refused(tmp_path: Path, run: Run) -> None:
     assert "exists already" in run("calibrate", "--out", tmp_path / "old.toml")[2]
     assert (tmp_path / "old.toml").read_text(encoding="utf-8") == "name = 1"
     assert run("calibrate", "--epsilon", "0", "--out", tmp_path / "new.toml")[0] == 2
-    assert run("calibrate", "--epsilon", "1e-9", "--out", tmp_path / "new.toml")[0] == 1
+    assert run("calibrate", "--epsilon", "1e-9", "--out", tmp_path / "new.toml")[0] == 2
+    assert run("calibrate", "--epsilon", "0.001", "--delta", "1e-10", "--out", tmp_path / "new.toml")[0] == 1
     assert run("calibrate", "--optimize", tmp_path / "none.csv", "--out", tmp_path / "new.toml")[0] == 2
     assert run("calibrate", "--out", tmp_path / "no" / "new.toml")[0] == 2
     assert not (tmp_path / "new.toml").exists()

@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.support.command_line import Run
-from tests.support.other_country import OTHER_SPEC, other_spec_file
+from tests.support.other_country import OTHER_SPEC, PLAIN_SPEC, other_spec_file
 
 
 def test_privacy_prints_every_case_as_json(run: Run) -> None:
@@ -39,3 +41,48 @@ def test_privacy_exits_with_1_if_the_promise_does_not_hold(run: Run, tmp_path: P
     assert "The promise DOES NOT HOLD" in out
     code, out, _ = run("privacy", "--spec", path, "--json")
     assert (code, json.loads(out)["holds"]) == (1, False)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("any = 90", "any = 1e-200", "key 'sigma.province.any': expected a number from 0.1 to 100,000, got 1e-200"),
+        ("any = 90", "any = 1e-12", "key 'sigma.province.any': expected a number from 0.1 to 100,000, got 1e-12"),
+        ("any = 90", "any = 1e300", "key 'sigma.province.any': expected a number from 0.1 to 100,000, got 1e+300"),
+        ("any = 90", "any = inf", "key 'sigma.province.any': expected a number from 0.1 to 100,000, got inf"),
+        ("any = 90", "any = nan", "key 'sigma.province.any': expected a number from 0.1 to 100,000, got nan"),
+        ("epsilon = 1.0", "epsilon = 1e-300", "key 'promise.epsilon': expected a number from 0.001 to 100, got 1e-300"),
+        ("epsilon = 1.0", "epsilon = 1e6", "key 'promise.epsilon': expected a number from 0.001 to 100, got 1000000.0"),
+        ("delta = 1e-7", "delta = 1e-300", "key 'promise.delta': expected a number from 1e-10 to 0.1, got 1e-300"),
+        ("delta = 1e-7", "delta = 0.999999", "key 'promise.delta': expected a number from 1e-10 to 0.1, got 0.999999"),
+    ],
+)
+def test_privacy_refuses_what_it_cannot_account_for(run: Run, tmp_path: Path, old: str, new: str, words: str) -> None:
+    """A sigma, epsilon or delta beyond the limits of the accounting is bad input: one line, exit code 2."""
+    path = tmp_path / "extreme.toml"
+    path.write_text(PLAIN_SPEC.replace(old, new), encoding="utf-8")
+    code, out, err = run("privacy", "--spec", path)
+    assert (code, out) == (2, "")
+    assert err.strip().endswith(words)
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("sigma", [0.1, 0.11, 1.0, 100_000.0])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.001, 0.1), (100.0, 1e-10)])
+def test_privacy_accounts_for_all_within_the_limits(
+    run: Run, tmp_path: Path, sigma: float, epsilon: float, delta: float
+) -> None:
+    """At the limits themselves the accounting says how much the noise gives, in numbers that JSON has."""
+    path = tmp_path / "extreme.toml"
+    text = PLAIN_SPEC.replace("any = 90", f"any = {sigma}").replace("tea = 8", f"tea = {sigma}")
+    path.write_text(
+        text.replace("epsilon = 1.0", f"epsilon = {epsilon}").replace("delta = 1e-7", f"delta = {delta}"),
+        encoding="utf-8",
+    )
+    code, out, err = run("privacy", "--spec", path, "--json")
+    answer = json.loads(out, parse_constant=pytest.fail)
+    assert (code, err) == (0 if answer["holds"] else 1, "")
+    (case,) = answer["cases"]
+    assert answer["holds"] == (case["epsilon"] <= epsilon)
+    least = sum(s**-2 for s in case["sigmas"]) / 2 if sigma < 0.12 else 0
+    assert least * 0.99 <= case["epsilon"] <= answer["not_promised"]["user_active_on_7_days"]["epsilon"]

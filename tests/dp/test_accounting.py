@@ -209,11 +209,6 @@ def test_more_noise_gives_less_epsilon(paper: Spec) -> None:
 # More than a day
 
 
-def test_one_day_is_what_is_promised(papers: Accounting, paper: Spec) -> None:
-    """The epsilon of one day is that of the promise's accounting."""
-    assert epsilon_of_days(paper, 1) == papers.epsilon
-
-
 def test_more_days_give_more_epsilon(paper: Spec) -> None:
     """A user active on more days has a larger epsilon, but smaller than the sum over the days."""
     one, two, seven = (epsilon_of_days(paper, days) for days in (1, 2, 7))

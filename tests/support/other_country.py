@@ -243,7 +243,7 @@ def specs(draw: st.DrawFn) -> Spec:
         dataset="trends",
         time_zone=draw(st.sampled_from(["UTC", "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati"])),
         first_day_of_week=first_day,
-        promise=Promise(draw(st.floats(0.01, 20)), draw(st.floats(1e-12, 0.1))),
+        promise=Promise(draw(st.floats(0.01, 20)), draw(st.floats(1e-10, 0.1))),
         categories=categories,
         trends=(Trend("t", "trend", "A trend", tuple(topics), "value"),),
         levels=tuple(counted),

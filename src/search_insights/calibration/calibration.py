@@ -13,7 +13,7 @@ from functools import cache
 from search_insights.dp.accounting import cases, epsilon_of, require_promise
 from search_insights.dp.gaussian import mu_of_epsilon, mu_of_sigmas
 from search_insights.errors import CheckFailed
-from search_insights.spec.spec import MAX_SIGMA, Promise, Sigma, Spec
+from search_insights.spec.spec import MAX_SIGMA, MIN_SIGMA, Promise, Sigma, Spec
 
 # Sigmas are rounded up to this many digits before the accounting, so that what is written is what was accounted for.
 _DIGITS = 6
@@ -39,7 +39,7 @@ def calibrate(spec: Spec, promise: Promise) -> Spec:
 
 
 def _scaled(sigmas: Sequence[Sigma], factor: float) -> list[Sigma]:
-    return [replace(s, value=_rounded_up(s.value * factor)) for s in sigmas]
+    return [replace(s, value=max(MIN_SIGMA, _rounded_up(s.value * factor))) for s in sigmas]
 
 
 def _rounded_up(value: float) -> float:

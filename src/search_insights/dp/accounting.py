@@ -5,20 +5,15 @@ most one, for each level and category; by X4 all changed counts of classed level
 unreported class has no counts. So each size class is one case: its mechanisms are the discrete Gaussians of the levels
 and categories that it reports, each of sensitivity 1. User-days known only at open levels are one more case. Epsilon at
 the promised delta is computed from the privacy loss distributions of the discrete Gaussian that is actually used,
-composed by the dp-accounting library, whose discretisation errs on the safe side.
+composed by the dp-accounting library, whose discretisation errs on the safe side (`losses.py`).
 """
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
+from search_insights.dp.losses import composed, epsilon_of_case, epsilon_of_mixtures, step_for
 from search_insights.errors import CheckFailed
 from search_insights.spec.spec import Promise, Sigma, Spec
-
-# Fine enough for four decimals of epsilon; at ten times this the paper's promise would seem broken.
-_DISCRETISATION = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +67,13 @@ def account(spec: Spec) -> Accounting:
 
 
 def epsilon_of_days(spec: Spec, days: int) -> float:
-    """Return the epsilon, at the same delta, of a user who is active on `days` days, each in the worst case.
+    """Return an epsilon, at the same delta, for a user who is active on `days` days, whatever the case of each day.
 
-    This is not promised: it is what the same noise gives for a unit larger than the user-day. Days of different classes
-    compose to no more than the same number of days of the class with the least noise.
+    This is not promised: it is what the same noise gives for a unit larger than the user-day.
     """
-    return max(epsilon_of(c.sigmas, spec.promise.delta, days) for c in cases(spec))
+    if days <= 1:
+        return account(spec).epsilon
+    return epsilon_of_mixtures([_values(case.sigmas) for case in cases(spec)], days, spec.promise.delta)
 
 
 def require_promise(spec: Spec) -> Accounting:
@@ -91,28 +87,16 @@ def require_promise(spec: Spec) -> Accounting:
     return accounting
 
 
-def epsilon_of(sigmas: Iterable[Sigma], delta: float, days: int = 1) -> float:
-    """Return the epsilon at this delta of discrete Gaussian mechanisms of sensitivity 1, composed over `days` days."""
-    return float(_composed(sigmas, days).get_epsilon_for_delta(delta))
+def epsilon_of(sigmas: Iterable[Sigma], delta: float) -> float:
+    """Return the epsilon at this delta of discrete Gaussian mechanisms of sensitivity 1 together."""
+    return epsilon_of_case(_values(sigmas), delta)
 
 
 def advantage_of(sigmas: Iterable[Sigma]) -> float:
     """Return the largest advantage that any test has over guessing: delta at epsilon 0."""
-    return float(_composed(sigmas).get_delta_for_epsilon(0.0))
+    values = _values(sigmas)
+    return composed(values, step_for(values)).delta(0.0)
 
 
-def _composed(sigmas: Iterable[Sigma], days: int = 1) -> Any:
-    from dp_accounting.pld import privacy_loss_distribution as pld
-
-    composed: Any = pld.identity(value_discretization_interval=_DISCRETISATION)
-    for sigma, times in sorted(Counter(s.value for s in sigmas).items()):
-        composed = composed.compose(_loss(sigma).self_compose(times * days))
-    return composed
-
-
-@lru_cache(maxsize=64)
-def _loss(sigma: float) -> Any:
-    """Return the privacy loss distribution of one mechanism; cached, because cases share many."""
-    from dp_accounting.pld import privacy_loss_distribution as pld
-
-    return pld.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=_DISCRETISATION)
+def _values(sigmas: Iterable[Sigma]) -> list[float]:
+    return [s.value for s in sigmas]

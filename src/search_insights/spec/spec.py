@@ -22,7 +22,11 @@ from search_insights.spec.zones import expected_zone, is_zone
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
-MAX_SIGMA = 100_000
+# The limits within which the accounting is exact. Nobody needs more: noise with a sigma of 0.1 is 0 but for one draw in
+# 10^21, the accounting of a sigma of a million would take gigabytes, and an epsilon of 100 promises nothing.
+MIN_SIGMA, MAX_SIGMA = 0.1, 100_000
+_EPSILONS = (0.001, 100)
+_DELTAS = (1e-10, 0.1)
 
 # The names of the dataset's other columns, which no trend's column may have.
 _RESERVED_COLUMN = re.compile(r"date|place_id|level|code|number|(country|sub)_region.*|.*_(low|high)", re.IGNORECASE)
@@ -32,6 +36,11 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 def _require(ok: bool, key: str, expected: str, got: object) -> None:
     if not ok:
         raise SpecError(key, expected, got)
+
+
+def _require_within(value: float, limits: tuple[float, float], key: str) -> None:
+    low, high = limits
+    _require(low <= value <= high, key, f"a number from {low:,} to {high:,}", value)
 
 
 def _require_one_of(value: str, choices: Sequence[str], key: str) -> None:
@@ -64,8 +73,8 @@ class Promise:
     delta: float
 
     def __post_init__(self) -> None:
-        _require(0 < self.epsilon < math.inf, "promise.epsilon", "a number above 0", self.epsilon)
-        _require(0 < self.delta < 1, "promise.delta", "a number between 0 and 1", self.delta)
+        _require_within(self.epsilon, _EPSILONS, "promise.epsilon")
+        _require_within(self.delta, _DELTAS, "promise.delta")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +152,7 @@ class Sigma:
         return ".".join(part for part in ("sigma", self.level, self.size_class, self.category) if part)
 
     def __post_init__(self) -> None:
-        # The upper limit catches typos; accounting for a sigma of a million would take gigabytes.
-        _require(0 < self.value <= MAX_SIGMA, self.key, f"a number above 0, at most {MAX_SIGMA:,}", self.value)
+        _require_within(self.value, (MIN_SIGMA, MAX_SIGMA), self.key)
 
 
 @dataclass(frozen=True, slots=True)
