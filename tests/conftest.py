@@ -1,5 +1,6 @@
 """Fixtures of all tests: releases, Spark, and the program as a user runs it."""
 
+import math
 import os
 import socket
 import tempfile
@@ -104,8 +105,9 @@ def session(spark: "SparkSession") -> "SparkSession":
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the program with arguments; returns its exit code, standard output and standard error."""
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run the program with arguments; returns its exit code, standard output and standard error, without progress."""
+    monkeypatch.setattr("search_insights.commands.console.PATIENCE", math.inf)
 
     def run_with(*arguments: str | Path) -> tuple[int, str, str]:
         capsys.readouterr()

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -119,3 +120,15 @@ def test_a_table_may_have_any_name(tmp_path: Path) -> None:
     """A name that looks like a pattern means that file, not another one that the pattern matches."""
     write_csv(tmp_path / "regions1.csv", OTHER_REGIONS[:2])
     assert len(load_geography(write_csv(tmp_path / "regions[1].csv", OTHER_REGIONS)).regions) == len(OTHER_REGIONS)
+
+
+@pytest.mark.parametrize(
+    "rows", ["repeat('x', 5000) AS code FROM range(3)", "'x' AS code FROM range(20000000)"], ids=["long", "many"]
+)
+def test_a_small_file_that_stands_for_a_huge_table_is_refused(tmp_path: Path, rows: str) -> None:
+    """Parquet keeps repeated values once: the table is measured before it is read into memory."""
+    path = tmp_path / "regions.parquet"
+    duckdb.sql(f"SELECT {rows}").write_parquet(str(path))
+    assert path.stat().st_size < 1_000_000
+    with pytest.raises(GeographyError, match=r"expected at most 1,048,576 regions and 4,096 bytes"):
+        load_geography(path)

@@ -4,7 +4,6 @@ The country has the levels of the packaged spec: three states, counties of each 
 county in one state shares with a postal code in another. Its logs are small enough to be counted by hand.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -227,7 +226,6 @@ class Publisher:
 def new_publisher(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Publisher:
     """Return a publisher. The accounting of a spec is done once for all tests, and progress is not shown."""
     patch_account(monkeypatch.setattr)
-    monkeypatch.setattr("search_insights.commands.console.PATIENCE", math.inf)
     return Publisher(folder, little_geography(folder), run)
 
 

@@ -82,8 +82,9 @@ class SearchLog:
         for file, state in zip(self.files, self.states, strict=True):
             if state_of(file) != state:
                 raise file_changed(file)
+        known = set(self.files)
         for file in find_files(self.source.patterns):
-            if file not in self.files:
+            if file not in known:
                 raise file_appeared(file)
 
     def between(self, begin: datetime, end: datetime) -> str:

@@ -24,7 +24,7 @@ from types import MappingProxyType
 from typing import Any
 
 from search_insights.errors import GeographyError
-from search_insights.support.sql import connect
+from search_insights.support.sql import connect, identifier
 
 PACKAGED_GEOGRAPHY = "us"
 
@@ -44,6 +44,9 @@ class Region:
     place_id: str
 
 
+_MOST_REGIONS = 1 << 20  # more than any country has, and all that the bounding can tell apart
+_LONGEST = 4_096  # bytes of a value
+_MEMORY = "1GB"
 _COLUMNS = tuple(field.name for field in fields(Region))
 _JOINERS = {0x200C: None, 0x200D: None}  # not printable by themselves, but many scripts need them
 _SHOWN = 80  # characters of a value in a message
@@ -148,7 +151,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
     if not path.is_file():
         raise GeographyError(f"{path}: no such file; give a Parquet or CSV file, or {PACKAGED_GEOGRAPHY!r}")
-    connection = connect()
+    connection = connect(memory_limit=_MEMORY)
     try:
         if path.suffix.lower() in (".parquet", ".pq"):
             table = connection.read_parquet(glob.escape(str(path)))
@@ -164,7 +167,16 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
                 escapechar='"',
             )
         columns = table.columns
-        values = table.fetchall()
+        wanted = [identifier(column) for column in _COLUMNS if column in columns]
+        # A small file can stand for very many rows, or very long texts: look before they are read into memory.
+        longest = "greatest(0, " + ", ".join(f"strlen(CAST({column} AS VARCHAR))" for column in wanted) + ")"
+        ((rows, length),) = table.aggregate(f"count(*), coalesce(max({longest}), 0)").fetchall()
+        if rows > _MOST_REGIONS or length > _LONGEST:
+            raise GeographyError(
+                f"{path}: {rows:,} rows, the longest value {length:,} bytes; expected at most {_MOST_REGIONS:,} "
+                f"regions and {_LONGEST:,} bytes"
+            )
+        values = table.project(", ".join(wanted)).fetchall() if wanted else []
     except duckdb.Error:
         raise GeographyError(f"{path}: cannot be read as Parquet or as comma-separated text in UTF-8") from None
     missing = [column for column in _REQUIRED if column not in columns]
@@ -173,7 +185,8 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             f"{path}: no column {missing[0]!r}; expected {', '.join(_COLUMNS)}; got {', '.join(columns)}"
         )
     _refuse_misspelled_columns(columns, path)
-    return (dict(zip(columns, row, strict=True)) for row in values)
+    known = [column for column in _COLUMNS if column in columns]
+    return (dict(zip(known, row, strict=True)) for row in values)
 
 
 def _refuse_misspelled_columns(columns: list[str], path: Path) -> None:
