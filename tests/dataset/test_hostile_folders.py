@@ -12,6 +12,7 @@ import pytest
 from search_insights.dataset.folder import published_weeks
 from search_insights.dataset.loading import load
 from search_insights.errors import InputError
+from search_insights.store.journal import journal_path
 from search_insights.support.sql import literal
 from tests.support.command_line import Run, assert_one_line
 from tests.support.datasets import STEM, dataset_of
@@ -132,6 +133,32 @@ def test_a_ledger_of_another_form_is_refused(dataset: Path, ledger: object) -> N
     change(dataset, "privacy.json", lambda privacy: privacy.update(ledger=ledger))
     with pytest.raises(InputError, match=r"privacy.json: (no )?key 'ledger"):
         published_weeks(dataset)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"checksum": "abc"},
+        {"checksum": "_" * 64},
+        {"week": "0001-01-01"},
+        {"week": "9999-12-27"},
+        {"ends_at": ""},
+        {},  # the same week once more
+    ],
+)
+def test_a_week_that_no_journal_could_hold_is_refused(
+    dataset: Path, store: Path, run: Run, row: dict[str, str]
+) -> None:
+    """A damaged or forged row does not get into the journal, which could not be read again, nor crash `publish`."""
+    there = store.with_name("again.db")
+    change(dataset, "privacy.json", lambda privacy: privacy["ledger"].append(privacy["ledger"][0] | row))
+    code, out, err = run("store", "restore", store, "--store", there, "--dataset", dataset)
+    assert (code, out) == (2, "")
+    assert_one_line(err)
+    assert "privacy.json: key 'ledger': " in err
+    assert not there.exists()
+    assert not journal_path(there).exists()
+    assert run("publish", "--store", store, "--out", dataset)[0] == 1
 
 
 @pytest.mark.parametrize("column", ["x{y}", "x{0}", "{", "x%s", 'x"; DROP TABLE t; --', "x\x1b[2J", "", "x" * 65])

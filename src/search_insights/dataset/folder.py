@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from search_insights.dataset.form import LEDGER, PACKAGE, PRIVACY, SUMMARY, require_form
 from search_insights.errors import InputError
-from search_insights.store.ledger import FinalWeek
+from search_insights.store.ledger import FinalWeek, final_week
 from search_insights.support.files import open_plain, read_plain
 from search_insights.support.sql import file_literal
 from search_insights.support.strict_json import parse_json
@@ -28,8 +28,8 @@ _REGION_COLUMNS = ("date", "place_id", "level", "code", "country_region", "count
 _FILE_NAME = re.compile(r"[\w-][\w.-]*")
 _MOST_WEEKS = 5_200  # a century; every week takes memory for every region
 _CHUNK = 1 << 20
-# What a published ledger tells about a week besides its first day; earlier versions published the checksum only.
-_RECORDED = ("checksum", "begins_at", "ends_at", "times", "naive_zone")
+# What a published ledger tells about a week; earlier versions published the first day and the checksum only.
+_RECORDED = ("week", "checksum", "begins_at", "ends_at", "times", "naive_zone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,13 +226,15 @@ def _weeks(privacy: Mapping[str, Any], path: Path) -> dict[date, FinalWeek]:
     if len(rows) > _MOST_WEEKS:
         raise InputError(f"{path}: lists {len(rows):,} weeks; expected at most {_MOST_WEEKS:,}")
     try:
-        weeks = [
-            FinalWeek(date.fromisoformat(row["week"]), **{name: row[name] for name in _RECORDED if name in row})
-            for row in rows
-        ]
+        listed = [final_week({name: row[name] for name in _RECORDED if name in row}) for row in rows]
     except ValueError:
-        raise InputError(f"{path}: key 'ledger': expected weeks such as 2021-03-08") from None
-    return {week.week: week for week in weeks}
+        raise InputError(
+            f"{path}: key 'ledger': expected weeks such as 2021-03-08, each with its checksum and its instants"
+        ) from None
+    weeks = {week.week: week for week in listed}
+    if len(weeks) < len(listed):
+        raise InputError(f"{path}: key 'ledger': lists a week twice; a week is noised once")
+    return weeks
 
 
 def csv_table(path: Path) -> str:

@@ -5,13 +5,16 @@ meaning of an existing field change: a new meaning needs a new field, and a new 
 """
 
 import hashlib
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 
-from search_insights.spec.weeks import DAYS_OF_WEEK, Week
+from search_insights.spec.weeks import DAYS_OF_WEEK, FIRST_WEEK, LAST_WEEK, Week
 from search_insights.support.arrays import Counts
 
-CHECKSUM_DIGITS = 64
+_CHECKSUM = re.compile("[0-9a-fA-F]{64}")
 
 UNKNOWN = "unknown"  # how times were read in a week of schema version 1, whose times were text or had no zone
 
@@ -99,6 +102,22 @@ class FinalWeek:
         midnight = datetime.combine(self.week, time(), UTC)
         begin, end = midnight - timedelta(hours=14), midnight + timedelta(days=DAYS_OF_WEEK, hours=12)
         return instant_text(begin), instant_text(end)
+
+
+def final_week(record: Mapping[str, Any]) -> FinalWeek:
+    """Return the week that a line of a journal or a row of a published ledger describes.
+
+    Either may have been changed. A ValueError, TypeError or KeyError says that it describes no week: what is read here
+    may be written to a journal, and a journal with a line that is no week is of no use.
+    """
+    week = FinalWeek(**{**record, "week": date.fromisoformat(record["week"])})
+    if not all(isinstance(value, str) for value in record.values()):
+        raise TypeError
+    if not FIRST_WEEK <= week.week <= LAST_WEEK or not _CHECKSUM.fullmatch(week.checksum):
+        raise ValueError
+    if bool(week.begins_at) != bool(week.ends_at):
+        raise ValueError
+    return week
 
 
 def described_reading(times: str, naive_zone: str) -> str:
