@@ -14,7 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, get_args
 
-_TEMPORARY = "search-insights-"
+# No name that people give to their own folders, such as search-insights-releases: what has it and is unlocked is removed.
+_TEMPORARY = "search-insights-temporary-"
 Kind = Literal["", "audit-", "categories-", "spark-"]
 
 
