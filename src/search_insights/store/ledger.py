@@ -7,7 +7,7 @@ meaning of an existing field change: a new meaning needs a new field, and a new 
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -39,6 +39,7 @@ class LedgerEntry:
     times           how times were read: `instant` (a type that fixes it), `offset` (text with offsets), `clock` (times
                     without a zone, read in `naive_zone`), or `unknown` (a store of schema version 1)
     zone_data       the version of the zone data by which its instants were found; empty for schema version 1
+    time_column     the column of the log from which times were read; empty for schema version 1
     """
 
     week: date
@@ -59,16 +60,17 @@ class LedgerEntry:
     ends_at: str
     times: str
     zone_data: str
+    time_column: str
 
     @property
     def reading(self) -> str:
         """The words for how times were read."""
-        return described_reading(self.times, self.naive_zone)
+        return self.final.reading
 
     @property
     def final(self) -> "FinalWeek":
         """What other records of this week say about it."""
-        return FinalWeek(self.week, self.checksum, self.begins_at, self.ends_at, self.times, self.naive_zone)
+        return FinalWeek(**{field.name: getattr(self, field.name) for field in fields(FinalWeek)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,12 @@ class FinalWeek:
     ends_at: str = ""
     times: str = ""
     naive_zone: str = ""
+    time_column: str = ""
+
+    @property
+    def reading(self) -> str:
+        """The words for how times were read."""
+        return described_reading(self.times, self.naive_zone)
 
     def overlaps(self, week: Week) -> bool:
         """Return whether a week has an instant of this one.
@@ -123,6 +131,7 @@ def final_week(record: Mapping[str, Any]) -> FinalWeek:
 def described_reading(times: str, naive_zone: str) -> str:
     """Return the words for how times were read."""
     words = {"instant": "instants", "offset": "text with offsets", "clock": f"times without a zone in {naive_zone}"}
+    words[""] = "times of an unknown form"
     return words.get(times, f"text with offsets or times without a zone in {naive_zone}")
 
 
