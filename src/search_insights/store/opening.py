@@ -7,7 +7,7 @@ is always opened by the name of the file itself: whoever opens it then finds eve
 import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from importlib import resources
 from operator import attrgetter
@@ -35,6 +35,8 @@ from search_insights.support.working_folder import remove_abandoned, working_fol
 
 if TYPE_CHECKING:
     import duckdb
+
+_MAGIC = slice(8, 12)  # where a file of DuckDB says what it is, after the checksum of its first block
 
 _region_values = attrgetter(*(field.name for field in fields(Region)))
 
@@ -94,10 +96,18 @@ def read_weeks(path: Path) -> tuple[tuple[str, str], list[FinalWeek]]:
 def _connect(path: Path, read_only: bool) -> "duckdb.DuckDBPyConnection":
     file = path.resolve()
     _refuse_stray_log(path, file)
+    _require_database(path)
     if not read_only:
         _require_one_name(path)
     with explained(path):
         return connect(str(file), read_only=read_only)
+
+
+def _require_database(path: Path) -> None:
+    """Refuse a file of another format: DuckDB opens Parquet too, as a database in memory that forgets every week."""
+    with suppress(OSError), path.open("rb") as file:  # DuckDB explains better why a file cannot be opened
+        if file.read(_MAGIC.stop)[_MAGIC] not in (b"DUCK", b""):
+            raise StoreError(f"{path}: not a store of this program, or damaged; {RESTORE_HINT}")
 
 
 def _refuse_stray_log(path: Path, file: Path) -> None:
