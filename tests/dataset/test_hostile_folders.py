@@ -80,6 +80,26 @@ def test_load_waits_for_no_pipe(dataset: Path) -> None:
     assert refusal(dataset) == f"{dataset / 'datapackage.json'}: not a regular file"
 
 
+@pytest.mark.parametrize("name", ["datapackage.json", "privacy.json", "summary.json", "PRIVACY.md"])
+def test_a_statement_of_any_size_is_refused_in_one_line(dataset: Path, run: Run, name: str) -> None:
+    """A file with a hole of a terabyte costs its writer nothing, and would take all memory."""
+    os.truncate(dataset / name, 1 << 40)
+    code, out, err = run("dashboard", dataset, "--out", dataset.with_name("site"))
+    assert (code, out) == (2, "")
+    assert_one_line(err)
+    assert f"{name}: more than 65,536 kB" in err
+
+
+def test_a_ledger_of_any_size_is_no_witness_and_no_crash(dataset: Path, store: Path, run: Run) -> None:
+    """A store that is compared with the folder refuses it in one line."""
+    os.truncate(dataset / "privacy.json", 1 << 40)
+    restore = ("store", "restore", store, "--store", store.with_name("again.db"), "--dataset", dataset)
+    for expected, command in ((1, ("publish", "--store", store, "--out", dataset)), (2, restore)):
+        code, out, err = run(*command)
+        assert (code, out) == (expected, "")
+        assert_one_line(err)
+
+
 def test_a_folder_may_have_any_name(dataset: Path) -> None:
     """A name that looks like a pattern means that folder, not another one that the pattern matches."""
     decoy = dataset.rename(dataset.with_name("dataset1"))

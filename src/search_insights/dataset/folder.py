@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from search_insights.dataset.form import LEDGER, PACKAGE, PRIVACY, SUMMARY, require_form
 from search_insights.errors import InputError
 from search_insights.store.ledger import FinalWeek, final_week
-from search_insights.support.files import open_plain, read_plain
+from search_insights.support.files import MOST_OF_A_STATEMENT, open_plain, read_at_most, read_plain
 from search_insights.support.sql import file_literal
 from search_insights.support.strict_json import parse_json
 
@@ -214,7 +214,7 @@ def published_weeks(folder: Path, spec: str | None = None) -> dict[date, FinalWe
     if not path.is_file():
         raise _not_a_dataset(folder)
     # Through a link too: nothing is copied from here, and a week that was published must be found.
-    privacy = parse_json(path.read_bytes(), path)
+    privacy = parse_json(read_at_most(path, MOST_OF_A_STATEMENT), path)
     require_form(privacy, LEDGER, path)
     if spec not in (None, privacy.get("spec", {}).get("fingerprint")):
         raise InputError(f"{folder}: the dataset of another spec")

@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from search_insights.errors import LogError
+from search_insights.support.files import is_text
 
 _PARQUET = (".parquet", ".pq")
 _CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz")
@@ -22,6 +23,8 @@ def find_files(patterns: Sequence[str]) -> tuple[str, ...]:
         found.update(matches)
     formats = {format_of(file) for file in found}
     for file in sorted(found):
+        if not is_text(file):
+            raise LogError(f"{file}: its name is not text in UTF-8; rename it")
         if not Path(file).is_file():  # a pipe can be read only once, and the log is read day by day
             raise LogError(f"{file}: not a regular file, and the log is read more than once; write it to a file")
     if len(formats) > 1:

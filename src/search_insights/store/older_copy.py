@@ -70,5 +70,5 @@ def _newest_files(folder: Path) -> list[Path]:
     try:
         files = [path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")]
         return sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)[:_NEWEST_FILES]
-    except OSError:
-        return []  # no longer there
+    except (OSError, ValueError):
+        return []  # no longer there, or no name of a folder
