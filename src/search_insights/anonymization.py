@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-from search_insights.dataset.folder import published_weeks
+from search_insights.dataset.folder import published_weeks_of
 from search_insights.dp.accounting import require_promise
 from search_insights.dp.noise import MECHANISM, add_noise
 from search_insights.errors import InputError
@@ -85,7 +85,7 @@ def anonymize(
     _require_ended(weeks, datetime.now(UTC))
     names = region_names(coverage, source.code_level)
     with create_or_open_store(store_path, coverage) as store:
-        refuse_older_copy(store, published_weeks)
+        refuse_older_copy(store, published_weeks_of)
         done = [WeekDone(week, was_there=True) for week in weeks if store.holds(week)]
         for week_done in done:
             report(week_done)
@@ -184,8 +184,8 @@ def _require_same_times(store: Store, log: OpenLog, weeks: Sequence[Week]) -> No
                 )
             if final.time_column not in ("", column):
                 raise InputError(
-                    f"{store.path}: the times of week {final.week} were read from column {final.time_column!r}, those of "
-                    f"week {week} would be read from column {column!r}; by another clock, searches could count in "
+                    f"{store.path}: the times of week {final.week} were read from column {final.time_column!r}, those "
+                    f"of week {week} would be read from column {column!r}; by another clock, searches could count in "
                     f"both. Use `columns` timestamp={final.time_column}, or, if you have checked that both hold the "
                     "same instants, say `times_changed`"
                 )

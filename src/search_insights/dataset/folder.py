@@ -208,17 +208,31 @@ def _summary(content: bytes | None, described: Description) -> list[dict[str, An
     return rows
 
 
-def published_weeks(folder: Path, spec: str | None = None) -> dict[date, FinalWeek]:
-    """Return the weeks that a published folder shows; refuse a dataset of another spec, if a fingerprint is given."""
+def published_weeks_of(folder: Path, spec: str) -> dict[date, FinalWeek]:
+    """Return the weeks of a spec, by its fingerprint, that a folder shows; refuse a dataset that is damaged.
+
+    There are none if the dataset was moved away, or if another one is there now.
+    """
+    if not any((folder / name).exists() for name in ("privacy.json", "datapackage.json")):
+        return {}
+    privacy = _read_ledger(folder)
+    of_spec = privacy.get("spec", {}).get("fingerprint") == spec
+    return _weeks(privacy, folder / "privacy.json") if of_spec else {}
+
+
+def published_weeks(folder: Path) -> dict[date, FinalWeek]:
+    """Return the weeks that a published folder shows."""
+    return _weeks(_read_ledger(folder), folder / "privacy.json")
+
+
+def _read_ledger(folder: Path) -> Mapping[str, Any]:
     path = folder / "privacy.json"
     if not path.is_file():
         raise _not_a_dataset(folder)
     # Through a link too: nothing is copied from here, and a week that was published must be found.
-    privacy = parse_json(read_at_most(path, MOST_OF_A_STATEMENT), path)
+    privacy: Mapping[str, Any] = parse_json(read_at_most(path, MOST_OF_A_STATEMENT), path)
     require_form(privacy, LEDGER, path)
-    if spec not in (None, privacy.get("spec", {}).get("fingerprint")):
-        raise InputError(f"{folder}: the dataset of another spec")
-    return _weeks(privacy, path)
+    return privacy
 
 
 def _weeks(privacy: Mapping[str, Any], path: Path) -> dict[date, FinalWeek]:
