@@ -12,7 +12,6 @@ from typing import BinaryIO
 from search_insights.errors import InputError
 from search_insights.support.working_folder import working_folder
 
-
 MOST_OF_A_STATEMENT = 1 << 26  # bytes of a JSON file or page that describes a dataset; real ones have some kB
 
 
