@@ -16,26 +16,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from search_insights.anonymization import LogSource, anonymize
 from search_insights.commands.cli import main
-from search_insights.errors import InputError
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec, spec_toml
-from search_insights.store.journal import journal_path
 from tests.lab.kill_cases import PUBLISH, WEEKS, anonymize_words, week_log
 from tests.lab.kills import run_process
 from tests.support.command_line import Run, assert_one_line
-from tests.support.logs import (
-    MONDAY,
-    ROWS,
-    SECRET,
-    WEEK,
-    Publisher,
-    assert_refused,
-    little_geography,
-    searches,
-    write_log,
-)
+from tests.support.logs import MONDAY, ROWS, SECRET, Publisher, little_geography, searches, write_log
 from tests.support.other_country import OTHER_REGIONS, OTHER_SPEC, write_csv
 
 HEADER = "user_id,timestamp,region,category,query\n"
@@ -238,25 +225,6 @@ def test_a_traceback_shows_nothing_private(publisher: Publisher, what: str) -> N
     _, _, err = publisher.anonymize(CORPUS[what][0](publisher.folder), "--debug")
     assert "Traceback" in err
     assert SECRET not in err
-
-
-def test_a_name_that_is_not_text_is_refused_in_one_line(publisher: Publisher) -> None:
-    """A name may be any bytes to a file system, on the command line and in a folder that is given."""
-    name = os.fsdecode(b"\xff")
-    log = publisher.log(name="log/x.parquet")
-    log = log.rename(log.with_name(f"{name}.parquet"))
-    store, geography = publisher.store, publisher.geography
-    assert_refused(publisher, publisher.anonymize(log), "not text in UTF-8")
-    assert_refused(publisher, publisher.anonymize(log.parent), "its name is not text in UTF-8")
-    usual = publisher.log()
-    assert_refused(publisher, publisher.anonymize(usual, "--memory", name), "not text in UTF-8")
-    arguments = ("anonymize", usual, "--geography", geography, "--week", MONDAY, "--store")
-    assert_refused(publisher, publisher.run(*arguments, store.with_name(name)), "not text in UTF-8")
-    with pytest.raises(InputError, match="not text in UTF-8"):
-        anonymize(LogSource((str(usual),)), store.with_name(name), [WEEK], publisher.coverage)
-    with journal_path(store).open("a") as journal:
-        journal.write('backed-up "\\ud800"\nbacked-up "\\u0000"\n')
-    assert publisher.anonymize(usual)[0] == 0
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])

@@ -68,7 +68,7 @@ def stripped(text: str) -> str:
 
 
 def test_second_noise_is_refused_if_it_is_published_in_the_meantime(store: Path, other_store: Path) -> None:
-    """Of two processes that publish different noise to one folder at once, the second sees what the first has put there."""
+    """Of two processes that publish different noise to one folder at once, the second sees what the first did."""
     dataset = store.parent / "dataset"
 
     def progress(step: str) -> None:
