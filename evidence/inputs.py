@@ -110,4 +110,5 @@ def _entry_of(coverage: Coverage, week: Week, noisy: Counts) -> LedgerEntry:
         ends_at=ends_at,
         times="instant",
         zone_data=zone_data_version(),
+        time_column="timestamp",
     )

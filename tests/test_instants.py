@@ -1,5 +1,6 @@
 """No user-day in two weeks: however times are written, and whatever the spec, no instant is counted twice."""
 
+import shutil
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -11,9 +12,11 @@ from search_insights.spec import weeks
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec_file import spec_toml
 from search_insights.spec.zones import zone
+from search_insights.store.backup import back_up, restore
 from search_insights.store.journal import read_journal
 from search_insights.store.opening import create_or_open_store
-from tests.support.logs import MONDAY, NEXT_WEEK, Publisher, assert_refused, searches
+from search_insights.trends.scaling import scale_problems
+from tests.support.logs import MONDAY, NEXT_WEEK, NOON, Publisher, assert_refused, searches
 from tests.support.stores import add_weeks, short_window_coverage
 
 SUNDAY_NIGHT = "2021-03-15 05:00:00"  # UTC: Sunday evening in California; Monday morning if it is read there
@@ -84,6 +87,51 @@ def test_a_week_between_two_others_is_read_as_both(publisher: Publisher) -> None
     assert publisher.anonymize(third, "--times-changed", week=later)[0] == 0
     for second in (typed("TIMESTAMPTZ", 1), typed("TIMESTAMP", 1)):
         assert publisher.anonymize(publisher.log(second, "second.parquet"), week=NEXT_MONDAY)[0] == 2
+
+
+def test_a_lost_week_binds_its_neighbours_too(publisher: Publisher) -> None:
+    """A week that a restore lost may be published: the next one is read like it, not like the last that is left."""
+    later = f"{NEXT_WEEK.first_day + timedelta(weeks=1)}"
+    first, second, third = (publisher.log(typed("TIMESTAMP", week), f"{week}.parquet") for week in range(3))
+    backup = publisher.folder / "backup.db"
+    assert publisher.anonymize(first)[0] == 0
+    back_up(publisher.store, backup, scale_problems)
+    assert publisher.anonymize(second, "--naive-zone", "UTC", "--times-changed", week=NEXT_MONDAY)[0] == 0
+    assert restore(backup, publisher.store, scale_problems, published=(), replace=True).lost == (NEXT_WEEK.first_day,)
+    code, _, err = publisher.anonymize(third, week=later)
+    assert code == 2
+    assert f"the times of week {NEXT_MONDAY} were read as times without a zone in UTC" in err
+    assert publisher.anonymize(third, "--naive-zone", "UTC", week=later)[0] == 0
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("name", ["timestamp", "Timestamp", "time%73tamp"])
+def test_times_are_not_taken_from_the_names_of_folders(publisher: Publisher, suffix: str, name: str) -> None:
+    """A folder named timestamp=... would give all rows of a file that was counted already times of another week."""
+    log = publisher.log(in_text(""), f"log.{suffix}")
+    assert publisher.anonymize(log)[0] == 0
+    moved = publisher.folder / f"{name}={NEXT_MONDAY} 12:00:00" / "deeper" / log.name
+    moved.parent.mkdir(parents=True)
+    shutil.copy(log, moved)
+    days = [f"--allow-missing-day={day}" for day in NEXT_WEEK.days]
+    code, out, err = publisher.anonymize(publisher.folder / "*=*", *days, week=NEXT_MONDAY)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "is below a folder that gives a value for 'timestamp'" in err
+    assert len(publisher.ledger()) == 1
+
+
+def test_times_of_another_column_are_refused_unless_said(publisher: Publisher) -> None:
+    """By the clock of another column the same searches lie in the next week: a log may have several clocks."""
+    log = publisher.log(searches(more=f"{NOON} + to_days(7) AS received"))
+    other = (log, "--column", "timestamp=received")
+    assert publisher.anonymize(log)[0] == 0
+    code, out, err = publisher.anonymize(*other, week=NEXT_MONDAY)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"week {MONDAY} were read from column 'timestamp'" in err
+    assert "would be read from column 'received'" in err
+    assert "--column timestamp=timestamp" in err
+    assert publisher.anonymize(*other, "--times-changed", week=NEXT_MONDAY)[0] == 0
+    assert [entry.time_column for entry in publisher.ledger()] == ["timestamp", "received"]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

@@ -177,8 +177,20 @@ def test_a_run_with_nothing_to_do_removes_what_a_killed_one_left(publisher: Publ
     """Spilled parts of a log do not wait for the next week: a week that is in the store already removes them too."""
     assert publisher.anonymize(publisher.log())[0] == 0
     for kind in ("", "spark-"):
-        left = temporary / f"search-insights-{kind}abcdefgh"
+        left = temporary / f"search-insights-temporary-{kind}abcdefgh"
         left.mkdir()
         (left / "spilled").write_text("a query")
     assert publisher.anonymize(publisher.log())[0] == 0
     assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["search-insights-releases", "search-insights-spark-releases"])
+def test_a_folder_of_the_operator_is_not_taken_for_an_abandoned_one(
+    publisher: Publisher, temporary: Path, name: str
+) -> None:
+    """Many try a program in the temporary folder: a store that lies there in a folder of its own stays."""
+    store = temporary / name / "store.db"
+    store.parent.mkdir(mode=0o700)
+    store.write_text("weeks")
+    assert publisher.anonymize(publisher.log())[0] == 0
+    assert store.read_text() == "weeks"

@@ -9,23 +9,22 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-from search_insights.dataset.folder import published_weeks
+from search_insights.dataset.folder import published_weeks_of
 from search_insights.dp.accounting import require_promise
 from search_insights.dp.noise import MECHANISM, add_noise
 from search_insights.errors import InputError
 from search_insights.private.counting import Tolerance, count_week
 from search_insights.private.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
-from search_insights.private.engine import Engine, OpenEngine, UnusedRows
+from search_insights.private.engine import Engine, OpenEngine, OpenLog, UnusedRows
 from search_insights.private.log import ROLES, LogSource
 from search_insights.private.region_names import RegionNames, region_names
 from search_insights.private.spark.engine import open_spark_engine
 from search_insights.private.spark.session import Cluster
-from search_insights.private.times import TimeReading
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week, week_of
 from search_insights.spec.zones import zone_data_version
-from search_insights.store.journal import refuse_second_noise
+from search_insights.store.journal import read_journal, refuse_second_noise
 from search_insights.store.ledger import LedgerEntry, checksum, described_reading, instants_of
 from search_insights.store.older_copy import refuse_older_copy
 from search_insights.store.opening import create_or_open_store
@@ -86,7 +85,7 @@ def anonymize(
     _require_ended(weeks, datetime.now(UTC))
     names = region_names(coverage, source.code_level)
     with create_or_open_store(store_path, coverage) as store:
-        refuse_older_copy(store, published_weeks)
+        refuse_older_copy(store, published_weeks_of)
         done = [WeekDone(week, was_there=True) for week in weeks if store.holds(week)]
         for week_done in done:
             report(week_done)
@@ -95,7 +94,7 @@ def anonymize(
         if new:
             with open_engine(source, coverage.spec, names) as engine:
                 if not times_changed:
-                    _require_same_times(store, engine.log.times, new)
+                    _require_same_times(store, engine.log, new)
                 _require_same_model(store, _fingerprint(engine), model_changed)
                 run = _Run(engine, store, CellList(coverage), names, tolerance or Tolerance(), progress)
                 for week in new:
@@ -154,6 +153,7 @@ class _Run:
             ends_at=ends_at,
             times=times.recorded,
             zone_data=zone_data_version(),
+            time_column=self.engine.log.source.column("timestamp"),
         )
 
 
@@ -162,20 +162,32 @@ def _fingerprint(engine: Engine) -> str:
     return engine.model.fingerprint if engine.model else ""
 
 
-def _require_same_times(store: Store, times: TimeReading, weeks: Sequence[Week]) -> None:
-    """Refuse times that are read otherwise than in the nearest weeks: searches near midnight could count in two."""
-    entries = store.entries()
+def _require_same_times(store: Store, log: OpenLog, weeks: Sequence[Week]) -> None:
+    """Refuse times that are read otherwise than in the nearest weeks: searches near midnight could count in two.
+
+    Those weeks may be lost ones, which only the journal has: they were committed, and may be published.
+    """
+    finals = read_journal(store.path).weeks | {entry.week: entry.final for entry in store.entries()}
+    known = [finals[first_day] for first_day in sorted(finals)]
+    times, column = log.times, log.source.column("timestamp")
     for week in weeks:
-        before = [entry for entry in entries if entry.week < week.first_day][-1:]
-        after = [entry for entry in entries if entry.week > week.first_day][:1]
-        for entry in (*before, *after):
-            if (entry.times, entry.naive_zone) != (times.recorded, times.naive_zone):
+        before = [final for final in known if final.week < week.first_day][-1:]
+        after = [final for final in known if final.week > week.first_day][:1]
+        for final in (*before, *after):
+            if (final.times, final.naive_zone) != (times.recorded, times.naive_zone):
                 raise InputError(
-                    f"{store.path}: the times of week {entry.week} were read as {entry.reading}, those of week {week} "
+                    f"{store.path}: the times of week {final.week} were read as {final.reading}, those of week {week} "
                     f"would be read as {described_reading(times.recorded, times.naive_zone)}; searches near midnight "
                     "could count in both. Write the times as before"
-                    f"{f', use `naive_zone` {entry.naive_zone}' if entry.naive_zone else ''}, or, if you have checked "
+                    f"{f', use `naive_zone` {final.naive_zone}' if final.naive_zone else ''}, or, if you have checked "
                     "that they are the same instants, say `times_changed`"
+                )
+            if final.time_column not in ("", column):
+                raise InputError(
+                    f"{store.path}: the times of week {final.week} were read from column {final.time_column!r}, those "
+                    f"of week {week} would be read from column {column!r}; by another clock, searches could count in "
+                    f"both. Use `columns` timestamp={final.time_column}, or, if you have checked that both hold the "
+                    "same instants, say `times_changed`"
                 )
 
 

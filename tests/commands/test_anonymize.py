@@ -1,13 +1,17 @@
 """`anonymize`: its options, what it prints, and its defaults."""
 
+import os
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from search_insights.anonymization import LogSource, anonymize
+from search_insights.errors import InputError
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
+from search_insights.store.journal import journal_path
 from tests.support.command_line import Run
 from tests.support.logs import (
     MONDAY,
@@ -134,3 +138,22 @@ def test_the_same_regions_in_another_format_are_the_same_geography(publisher: Pu
     assert load_geography(parquet).fingerprint == publisher.coverage.geography.fingerprint
     arguments = ("--store", publisher.store, "--geography", parquet, "--week", str(NEXT_WEEK), "--other-weeks")
     assert publisher.run("anonymize", publisher.folder / "log.parquet", *arguments)[0] == 0
+
+
+def test_a_name_that_is_not_text_is_refused_in_one_line(publisher: Publisher) -> None:
+    """A name may be any bytes to a file system, on the command line and in a folder that is given."""
+    name = os.fsdecode(b"\xff")
+    log = publisher.log(name="log/x.parquet")
+    log = log.rename(log.with_name(f"{name}.parquet"))
+    store, geography = publisher.store, publisher.geography
+    assert_refused(publisher, publisher.anonymize(log), "not text in UTF-8")
+    assert_refused(publisher, publisher.anonymize(log.parent), "its name is not text in UTF-8")
+    usual = publisher.log()
+    assert_refused(publisher, publisher.anonymize(usual, "--memory", name), "not text in UTF-8")
+    arguments = ("anonymize", usual, "--geography", geography, "--week", MONDAY, "--store")
+    assert_refused(publisher, publisher.run(*arguments, store.with_name(name)), "not text in UTF-8")
+    with pytest.raises(InputError, match="not text in UTF-8"):
+        anonymize(LogSource((str(usual),)), store.with_name(name), [WEEK], publisher.coverage)
+    with journal_path(store).open("a") as journal:
+        journal.write('backed-up "\\ud800"\nbacked-up "\\u0000"\n')
+    assert publisher.anonymize(usual)[0] == 0

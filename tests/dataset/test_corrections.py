@@ -67,6 +67,20 @@ def stripped(text: str) -> str:
     return json.dumps({**statement, "ledger": statement["ledger"][:-1]})
 
 
+def test_second_noise_is_refused_if_it_is_published_in_the_meantime(store: Path, other_store: Path) -> None:
+    """Of two processes that publish different noise to one folder at once, the second sees what the first did."""
+    dataset = store.parent / "dataset"
+
+    def progress(step: str) -> None:
+        if step == "writing the statements":
+            publish(store, dataset)
+
+    with pytest.raises(CheckFailed, match="was published with other noise"):
+        publish(other_store, dataset, correction="a mistake", progress=progress)
+    assert json_of(dataset, "privacy.json")["corrections"] == []
+    publish(store, dataset)
+
+
 @pytest.mark.parametrize("damage", [None, lambda text: text[:100], lambda text: "[]", stripped])
 def test_second_noise_is_not_published_over_a_damaged_statement(
     store: Path, other_store: Path, damage: Callable[[str], str] | None

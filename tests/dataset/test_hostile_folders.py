@@ -12,6 +12,7 @@ import pytest
 from search_insights.dataset.folder import published_weeks
 from search_insights.dataset.loading import load
 from search_insights.errors import InputError
+from search_insights.store.journal import journal_path
 from search_insights.support.sql import literal
 from tests.support.command_line import Run, assert_one_line
 from tests.support.datasets import STEM, dataset_of
@@ -79,6 +80,26 @@ def test_load_waits_for_no_pipe(dataset: Path) -> None:
     assert refusal(dataset) == f"{dataset / 'datapackage.json'}: not a regular file"
 
 
+@pytest.mark.parametrize("name", ["datapackage.json", "privacy.json", "summary.json", "PRIVACY.md"])
+def test_a_statement_of_any_size_is_refused_in_one_line(dataset: Path, run: Run, name: str) -> None:
+    """A file with a hole of a terabyte costs its writer nothing, and would take all memory."""
+    os.truncate(dataset / name, 1 << 40)
+    code, out, err = run("dashboard", dataset, "--out", dataset.with_name("site"))
+    assert (code, out) == (2, "")
+    assert_one_line(err)
+    assert f"{name}: more than 65,536 kB" in err
+
+
+def test_a_ledger_of_any_size_is_no_witness_and_no_crash(dataset: Path, store: Path, run: Run) -> None:
+    """A store that is compared with the folder refuses it in one line."""
+    os.truncate(dataset / "privacy.json", 1 << 40)
+    restore = ("store", "restore", store, "--store", store.with_name("again.db"), "--dataset", dataset)
+    for expected, command in ((1, ("publish", "--store", store, "--out", dataset)), (2, restore)):
+        code, out, err = run(*command)
+        assert (code, out) == (expected, "")
+        assert_one_line(err)
+
+
 def test_a_folder_may_have_any_name(dataset: Path) -> None:
     """A name that looks like a pattern means that folder, not another one that the pattern matches."""
     decoy = dataset.rename(dataset.with_name("dataset1"))
@@ -132,6 +153,32 @@ def test_a_ledger_of_another_form_is_refused(dataset: Path, ledger: object) -> N
     change(dataset, "privacy.json", lambda privacy: privacy.update(ledger=ledger))
     with pytest.raises(InputError, match=r"privacy.json: (no )?key 'ledger"):
         published_weeks(dataset)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"checksum": "abc"},
+        {"checksum": "_" * 64},
+        {"week": "0001-01-01"},
+        {"week": "9999-12-27"},
+        {"ends_at": ""},
+        {},  # the same week once more
+    ],
+)
+def test_a_week_that_no_journal_could_hold_is_refused(
+    dataset: Path, store: Path, run: Run, row: dict[str, str]
+) -> None:
+    """A damaged or forged row does not get into the journal, which could not be read again, nor crash `publish`."""
+    there = store.with_name("again.db")
+    change(dataset, "privacy.json", lambda privacy: privacy["ledger"].append(privacy["ledger"][0] | row))
+    code, out, err = run("store", "restore", store, "--store", there, "--dataset", dataset)
+    assert (code, out) == (2, "")
+    assert_one_line(err)
+    assert "privacy.json: key 'ledger': " in err
+    assert not there.exists()
+    assert not journal_path(there).exists()
+    assert run("publish", "--store", store, "--out", dataset)[0] == 1
 
 
 @pytest.mark.parametrize("column", ["x{y}", "x{0}", "{", "x%s", 'x"; DROP TABLE t; --', "x\x1b[2J", "", "x" * 65])

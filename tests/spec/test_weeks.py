@@ -80,6 +80,13 @@ def test_a_week_is_named_by_its_first_day_only(spec: Spec, day: date) -> None:
     assert day in week_of(spec, date.fromisoformat(named)).days
 
 
+@pytest.mark.parametrize("day", ["0001-01-01", "1899-12-25", "9990-01-08", "9999-12-27"])
+def test_a_week_that_the_journal_could_not_hold_is_refused(paper: Spec, day: str) -> None:
+    """A week that was committed and cannot be read back would lock its store for ever."""
+    with pytest.raises(InputError, match="is outside the calendar"):
+        week_of(paper, date.fromisoformat(day))
+
+
 def test_the_refusal_names_the_weekdays_and_the_right_day(paper: Spec) -> None:
     """For a Wednesday the error names the Monday to use, or the Sunday where weeks begin on Sunday."""
     with pytest.raises(InputError) as refused:

@@ -1,5 +1,6 @@
 """An older copy of a store is refused by whatever knows more: its journal, a published folder, a newer backup."""
 
+import json
 import shutil
 from datetime import date, timedelta
 from pathlib import Path
@@ -51,6 +52,12 @@ def publish(publisher: Publisher) -> Path:
     return folder
 
 
+def final_checksum(folder: Path) -> str:
+    """Return the checksum of the second week in a published folder."""
+    text = (folder / "privacy.json").read_text()
+    return str(json.loads(text)["ledger"][1]["checksum"])
+
+
 def test_the_published_folder_knows_weeks_that_store_and_journal_forgot(publisher: Publisher) -> None:
     """Store and journal are copied, a week is published, both are put back: neither that week nor another is noised."""
     assert add(publisher, FIRST)[0] == 0
@@ -64,6 +71,28 @@ def test_the_published_folder_knows_weeks_that_store_and_journal_forgot(publishe
         assert_behind(add(publisher, week), folder)
     assert [entry.week for entry in publisher.ledger()] == [FIRST]
     assert published_weeks(folder) == before
+
+
+@pytest.mark.parametrize("damage", ["cut", "checksum", "missing"])
+def test_a_damaged_published_folder_is_no_licence(publisher: Publisher, damage: str) -> None:
+    """If it cannot be read which weeks were published, none is noised: it may be one of them."""
+    assert add(publisher, FIRST)[0] == 0
+    folder = publish(publisher)
+    pairs = copied(publisher)
+    assert add(publisher, SECOND)[0] == 0
+    publish(publisher)
+    put_back(pairs)
+    statement = folder / "privacy.json"
+    whole = statement.read_text()
+    statement.write_text(whole[:-20] if damage == "cut" else whole.replace(final_checksum(folder), "abc"))
+    if damage == "missing":
+        statement.unlink()
+    for week in (SECOND, THIRD):
+        code, out, err = add(publisher, week)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "cannot be seen whether it is an older copy" in err
+    folder.rename(folder.with_name("moved"))
+    assert add(publisher, THIRD)[0] == 0
 
 
 def test_a_dated_backup_knows_weeks_that_store_and_journal_forgot(publisher: Publisher) -> None:

@@ -20,7 +20,7 @@ from search_insights.store.journal import journal_path
 from search_insights.store.opening import _create, create_or_open_store, open_store
 from search_insights.store.store import Store
 from search_insights.support.arrays import Counts
-from tests.support.logs import Publisher, searches
+from tests.support.logs import MONDAY, Publisher, assert_refused, searches
 from tests.support.other_country import OTHER_REGIONS, other_geography, other_spec, plain_spec, write_csv
 from tests.support.stores import entry_for
 
@@ -191,6 +191,26 @@ def test_a_file_that_is_not_a_store_is_refused(tmp_path: Path, other_coverage: C
         with pytest.raises(StoreError, match="not a store of this program"), create_or_open_store(path, other_coverage):
             pass
         assert path.read_bytes() == before
+
+
+def test_a_log_is_not_taken_for_a_store(publisher: Publisher) -> None:
+    """DuckDB opens Parquet as a database in memory: the week would be final in the journal, and its counts lost."""
+    log = publisher.log()
+    content = log.read_bytes()
+    arguments = ("anonymize", log, "--store", log, "--geography", publisher.geography, "--week", MONDAY)
+    assert_refused(publisher, publisher.run(*arguments), "log.parquet: not a store of this program")
+    assert log.read_bytes() == content
+    assert not journal_path(log).exists()
+
+
+def test_a_store_may_have_any_name(publisher: Publisher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that means an address or memory to DuckDB is that of a file here, also for its backup."""
+    monkeypatch.chdir(publisher.folder)
+    log = publisher.log()
+    for name in ("md:x", "sqlite:x", ":memory:", "s3:x", "x.csv"):
+        arguments = ("anonymize", log, "--store", name, "--geography", publisher.geography, "--week", MONDAY)
+        assert publisher.run(*arguments)[0] == 0
+        assert publisher.run("store", "backup", "--store", name, "--out", f"{name}.copy")[0] == 0
 
 
 def test_a_store_of_a_later_schema_is_refused(tmp_path: Path, other_coverage: Coverage) -> None:

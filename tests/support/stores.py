@@ -44,7 +44,7 @@ def entry_for(coverage: Coverage, noisy: Counts, week: Week) -> LedgerEntry:
     return LedgerEntry(
         week.first_day, "2023-10-09", 3.0, 1e-6, "discrete Gaussian", noisy.size,
         checksum(week.first_day, noisy), coverage.spec.fingerprint, coverage.geography.fingerprint,
-        "duckdb", "0", "", "", "", *instants_of(week), "instant", zone_data_version(),
+        "duckdb", "0", "", "", "", *instants_of(week), "instant", zone_data_version(), "timestamp",
     )  # fmt: skip
 
 

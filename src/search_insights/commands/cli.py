@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 from search_insights.commands.console import Notes, flush, note, one_line
 from search_insights.commands.options import with_options
 from search_insights.errors import SearchInsightsError, UsageError
+from search_insights.support.files import is_text
 
 # In the order in which data flows. Each name is a module of `commands` with HELP, EXAMPLE, add_arguments and run.
 COMMANDS = (
@@ -136,6 +137,9 @@ def _run(arguments: Sequence[str]) -> int:
         flush()
         return 0
     _refuse_unknown_command(arguments[0])
+    for argument in arguments:
+        if not is_text(argument):
+            raise UsageError(f"{argument}: is not text in UTF-8; rename what has this name")
     args = parser.parse_args(arguments)
     code: int = args.run(args)
     flush()  # a closed pipe shows here, where it is handled

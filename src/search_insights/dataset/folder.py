@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 
 from search_insights.dataset.form import LEDGER, PACKAGE, PRIVACY, SUMMARY, require_form
 from search_insights.errors import InputError
-from search_insights.store.ledger import FinalWeek
-from search_insights.support.files import open_plain, read_plain
+from search_insights.store.ledger import FinalWeek, final_week
+from search_insights.support.files import MOST_OF_A_STATEMENT, open_plain, read_at_most, read_plain
 from search_insights.support.sql import file_literal
 from search_insights.support.strict_json import parse_json
 
@@ -28,8 +28,8 @@ _REGION_COLUMNS = ("date", "place_id", "level", "code", "country_region", "count
 _FILE_NAME = re.compile(r"[\w-][\w.-]*")
 _MOST_WEEKS = 5_200  # a century; every week takes memory for every region
 _CHUNK = 1 << 20
-# What a published ledger tells about a week besides its first day; earlier versions published the checksum only.
-_RECORDED = ("checksum", "begins_at", "ends_at", "times", "naive_zone")
+# What a published ledger tells about a week; earlier versions published the first day and the checksum only.
+_RECORDED = ("week", "checksum", "begins_at", "ends_at", "times", "naive_zone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,17 +208,31 @@ def _summary(content: bytes | None, described: Description) -> list[dict[str, An
     return rows
 
 
-def published_weeks(folder: Path, spec: str | None = None) -> dict[date, FinalWeek]:
-    """Return the weeks that a published folder shows; refuse a dataset of another spec, if a fingerprint is given."""
+def published_weeks_of(folder: Path, spec: str) -> dict[date, FinalWeek]:
+    """Return the weeks of a spec, by its fingerprint, that a folder shows; refuse a dataset that is damaged.
+
+    There are none if the dataset was moved away, or if another one is there now.
+    """
+    if not any((folder / name).exists() for name in ("privacy.json", "datapackage.json")):
+        return {}
+    privacy = _read_ledger(folder)
+    of_spec = privacy.get("spec", {}).get("fingerprint") == spec
+    return _weeks(privacy, folder / "privacy.json") if of_spec else {}
+
+
+def published_weeks(folder: Path) -> dict[date, FinalWeek]:
+    """Return the weeks that a published folder shows."""
+    return _weeks(_read_ledger(folder), folder / "privacy.json")
+
+
+def _read_ledger(folder: Path) -> Mapping[str, Any]:
     path = folder / "privacy.json"
     if not path.is_file():
         raise _not_a_dataset(folder)
     # Through a link too: nothing is copied from here, and a week that was published must be found.
-    privacy = parse_json(path.read_bytes(), path)
+    privacy: Mapping[str, Any] = parse_json(read_at_most(path, MOST_OF_A_STATEMENT), path)
     require_form(privacy, LEDGER, path)
-    if spec not in (None, privacy.get("spec", {}).get("fingerprint")):
-        raise InputError(f"{folder}: the dataset of another spec")
-    return _weeks(privacy, path)
+    return privacy
 
 
 def _weeks(privacy: Mapping[str, Any], path: Path) -> dict[date, FinalWeek]:
@@ -226,13 +240,15 @@ def _weeks(privacy: Mapping[str, Any], path: Path) -> dict[date, FinalWeek]:
     if len(rows) > _MOST_WEEKS:
         raise InputError(f"{path}: lists {len(rows):,} weeks; expected at most {_MOST_WEEKS:,}")
     try:
-        weeks = [
-            FinalWeek(date.fromisoformat(row["week"]), **{name: row[name] for name in _RECORDED if name in row})
-            for row in rows
-        ]
+        listed = [final_week({name: row[name] for name in _RECORDED if name in row}) for row in rows]
     except ValueError:
-        raise InputError(f"{path}: key 'ledger': expected weeks such as 2021-03-08") from None
-    return {week.week: week for week in weeks}
+        raise InputError(
+            f"{path}: key 'ledger': expected weeks such as 2021-03-08, each with its checksum and its instants"
+        ) from None
+    weeks = {week.week: week for week in listed}
+    if len(weeks) < len(listed):
+        raise InputError(f"{path}: key 'ledger': lists a week twice; a week is noised once")
+    return weeks
 
 
 def csv_table(path: Path) -> str:

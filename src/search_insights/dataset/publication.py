@@ -56,6 +56,7 @@ def publish(
             release = _with_correction(release, draft, out, correction)
             progress("writing the statements")
             summary = _write_statements(release, draft)
+            _refuse_second_noise(release, out)  # again: another process may have published there in the meantime
             record_decisions(store_path, release)
     except (OSError, duckdb.IOException) as error:
         raise InputError(f"{out}: cannot be written ({error}); it is unchanged") from None

@@ -11,7 +11,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from search_insights.errors import LogError
-from search_insights.private.log_files import file_appeared, file_changed, find_files, format_of, state_of
+from search_insights.private.log_files import (
+    file_appeared,
+    file_changed,
+    find_files,
+    format_of,
+    refuse_times_of_folders,
+    state_of,
+)
 from search_insights.private.times import (
     Kind,
     TimeReading,
@@ -98,6 +105,7 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
     If a log has categories, its queries are not read.
     """
     files = find_files(source.patterns)
+    refuse_times_of_folders(files, source.column("timestamp"))
     states = tuple(state_of(file) for file in files)
     zone = source.naive_zone or release_zone
     require_zone(zone)

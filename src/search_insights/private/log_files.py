@@ -1,10 +1,12 @@
 """The files of a search log, by their names; and whether they are still the files that were opened."""
 
 import glob
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from urllib.parse import unquote
 
 from search_insights.errors import LogError
+from search_insights.support.files import is_text
 
 _PARQUET = (".parquet", ".pq")
 _CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz")
@@ -21,6 +23,8 @@ def find_files(patterns: Sequence[str]) -> tuple[str, ...]:
         found.update(matches)
     formats = {format_of(file) for file in found}
     for file in sorted(found):
+        if not is_text(file):
+            raise LogError(f"{file}: its name is not text in UTF-8; rename it")
         if not Path(file).is_file():  # a pipe can be read only once, and the log is read day by day
             raise LogError(f"{file}: not a regular file, and the log is read more than once; write it to a file")
     if len(formats) > 1:
@@ -59,6 +63,21 @@ def format_of(file: str) -> str:
     if name.endswith(_CSV):
         return "csv"
     raise LogError(f"{file}: not a log file; expected a name that ends in {', '.join(_PARQUET + _CSV)}")
+
+
+def refuse_times_of_folders(files: Iterable[str], column: str) -> None:
+    """Refuse files below a folder named like `timestamp=2021-03-08`.
+
+    An engine takes that for the time of every row, in place of the column in the file. A file that is moved to such a
+    folder would then count a second time, in another week.
+    """
+    for file in files:
+        names = (unquote(folder).partition("=")[:2] for folder in file.split("/")[:-1])
+        if any(name.lower() == column.lower() and equals for name, equals in names):
+            raise LogError(
+                f"{file}: is below a folder that gives a value for {column!r}; times are read from the rows only: "
+                "rename the folder"
+            )
 
 
 def file_changed(file: str) -> LogError:

@@ -10,6 +10,9 @@ from search_insights.spec.zones import zone
 
 DAYS_OF_WEEK = 7
 
+# What is outside is not a week of searches, nor one whose end can be computed in every zone.
+FIRST_WEEK, LAST_WEEK = date(1900, 1, 1), date(9990, 1, 1)
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Week:
@@ -57,12 +60,9 @@ def week_of(spec: Spec, first_day: date) -> Week:
             f"{first_day} is a {weekday.capitalize()}; weeks begin on {spec.first_day_of_week.capitalize()}: "
             f"use {near} for the week that contains it"
         )
-    week = Week(first_day, spec.time_zone)
-    try:
-        _ = week.begin, week.end
-    except OverflowError:
-        raise InputError(f"{first_day}: is outside the calendar") from None
-    return week
+    if not FIRST_WEEK <= first_day <= LAST_WEEK:
+        raise InputError(f"{first_day}: is outside the calendar of searches, which begins in {FIRST_WEEK.year}")
+    return Week(first_day, spec.time_zone)
 
 
 def weeks_between(spec: Spec, first: date, last: date) -> Iterator[Week]:

@@ -141,8 +141,9 @@ def _copy(store: Path, draft: Path) -> None:
 
     try:
         with private_files(), connect() as connection:
-            connection.execute(f"ATTACH {literal(str(store))} AS source (READ_ONLY)")
-            connection.execute(f"ATTACH {literal(str(draft))} AS copy")
+            # By the whole path: DuckDB takes a name such as md:x for an address of elsewhere.
+            connection.execute(f"ATTACH {literal(str(store.resolve()))} AS source (READ_ONLY)")
+            connection.execute(f"ATTACH {literal(str(draft.resolve()))} AS copy")
             connection.execute("COPY FROM DATABASE source TO copy")
             connection.execute("CHECKPOINT copy")  # into the file itself: a backup has no write-ahead log
     except duckdb.Error:

@@ -15,17 +15,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from search_insights.errors import StoreError
 from search_insights.spec.weeks import Week
-from search_insights.store.ledger import CHECKSUM_DIGITS, FinalWeek
+from search_insights.store.ledger import FinalWeek, final_week
 from search_insights.support.files import flush, private_files
 
 Place = Literal["published", "backed-up"]
 _PLACES: tuple[Place, ...] = ("published", "backed-up")
 _LOST = "lost"
-_FIRST_WEEK, _LAST_WEEK = date(1900, 1, 1), date(9990, 1, 1)  # what is outside is not a week of searches
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,27 +84,16 @@ def _parse(line: str) -> FinalWeek | date | tuple[Place, Path] | None:
     """Return the record of a line; None if it is not one."""
     try:
         if line.startswith("{"):
-            return _final_week(json.loads(line))
+            return final_week(json.loads(line))
         first, rest = line.split(" ", 1)
         if first == _LOST:
             return date.fromisoformat(rest)
         for place in _PLACES:
             if first == place:
                 return place, Path(str(json.loads(rest)))
-        return _final_week({"week": first, "checksum": rest})
+        return final_week({"week": first, "checksum": rest})
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-
-
-def _final_week(record: dict[str, Any]) -> FinalWeek:
-    week = FinalWeek(**{**record, "week": date.fromisoformat(record["week"])})
-    if not _FIRST_WEEK <= week.week <= _LAST_WEEK:
-        raise ValueError  # nor is it one whose end can be computed
-    if len(week.checksum) != CHECKSUM_DIGITS or int(week.checksum, 16) < 0:
-        raise ValueError
-    if not all(isinstance(value, str) for value in record.values()) or bool(week.begins_at) != bool(week.ends_at):
-        raise TypeError
-    return week
 
 
 def remember(store: Path, weeks: Iterable[FinalWeek]) -> None:

@@ -5,13 +5,16 @@ meaning of an existing field change: a new meaning needs a new field, and a new 
 """
 
 import hashlib
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 
-from search_insights.spec.weeks import DAYS_OF_WEEK, Week
+from search_insights.spec.weeks import DAYS_OF_WEEK, FIRST_WEEK, LAST_WEEK, Week
 from search_insights.support.arrays import Counts
 
-CHECKSUM_DIGITS = 64
+_CHECKSUM = re.compile("[0-9a-fA-F]{64}")
 
 UNKNOWN = "unknown"  # how times were read in a week of schema version 1, whose times were text or had no zone
 
@@ -36,6 +39,7 @@ class LedgerEntry:
     times           how times were read: `instant` (a type that fixes it), `offset` (text with offsets), `clock` (times
                     without a zone, read in `naive_zone`), or `unknown` (a store of schema version 1)
     zone_data       the version of the zone data by which its instants were found; empty for schema version 1
+    time_column     the column of the log from which times were read; empty for schema version 1
     """
 
     week: date
@@ -56,16 +60,17 @@ class LedgerEntry:
     ends_at: str
     times: str
     zone_data: str
+    time_column: str
 
     @property
     def reading(self) -> str:
         """The words for how times were read."""
-        return described_reading(self.times, self.naive_zone)
+        return self.final.reading
 
     @property
     def final(self) -> "FinalWeek":
         """What other records of this week say about it."""
-        return FinalWeek(self.week, self.checksum, self.begins_at, self.ends_at, self.times, self.naive_zone)
+        return FinalWeek(**{field.name: getattr(self, field.name) for field in fields(FinalWeek)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,12 @@ class FinalWeek:
     ends_at: str = ""
     times: str = ""
     naive_zone: str = ""
+    time_column: str = ""
+
+    @property
+    def reading(self) -> str:
+        """The words for how times were read."""
+        return described_reading(self.times, self.naive_zone)
 
     def overlaps(self, week: Week) -> bool:
         """Return whether a week has an instant of this one.
@@ -101,9 +112,26 @@ class FinalWeek:
         return instant_text(begin), instant_text(end)
 
 
+def final_week(record: Mapping[str, Any]) -> FinalWeek:
+    """Return the week that a line of a journal or a row of a published ledger describes.
+
+    Either may have been changed. A ValueError, TypeError or KeyError says that it describes no week: what is read here
+    may be written to a journal, and a journal with a line that is no week is of no use.
+    """
+    week = FinalWeek(**{**record, "week": date.fromisoformat(record["week"])})
+    if not all(isinstance(value, str) for value in record.values()):
+        raise TypeError
+    if not FIRST_WEEK <= week.week <= LAST_WEEK or not _CHECKSUM.fullmatch(week.checksum):
+        raise ValueError
+    if bool(week.begins_at) != bool(week.ends_at):
+        raise ValueError
+    return week
+
+
 def described_reading(times: str, naive_zone: str) -> str:
     """Return the words for how times were read."""
     words = {"instant": "instants", "offset": "text with offsets", "clock": f"times without a zone in {naive_zone}"}
+    words[""] = "times of an unknown form"
     return words.get(times, f"text with offsets or times without a zone in {naive_zone}")
 
 

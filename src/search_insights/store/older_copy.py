@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
 
-from search_insights.errors import SearchInsightsError
+from search_insights.errors import SearchInsightsError, StoreError
 from search_insights.store.journal import behind, journal_path, read_journal
 from search_insights.store.ledger import FinalWeek
 from search_insights.store.opening import read_weeks
 from search_insights.store.store import Store
 
-# Reads the weeks of a published folder; raises if there are none, or not of the spec with this fingerprint.
+# Reads the weeks that a folder shows of the spec with this fingerprint; raises if what it shows is damaged.
 PublishedWeeks = Callable[[Path, str], Mapping[date, FinalWeek]]
 
 # How many files beside a backup are opened to find the newest backup of the same series.
@@ -26,8 +26,7 @@ def refuse_older_copy(store: Store, published_weeks: PublishedWeeks) -> None:
     journal = read_journal(store.path)
     held = {entry.week: entry.checksum for entry in store.entries()}
     witnesses: list[tuple[Path, Mapping[date, FinalWeek]]] = [(journal_path(store.path), journal.weeks)]
-    for folder in journal.places["published"]:
-        witnesses += _published_here(store, folder, published_weeks)
+    witnesses += [(folder, _published_in(store, folder, published_weeks)) for folder in journal.places["published"]]
     for folder in journal.places["backed-up"]:
         witnesses += _newest_backup(store, folder)
     for witness, weeks in witnesses:
@@ -36,14 +35,15 @@ def refuse_older_copy(store: Store, published_weeks: PublishedWeeks) -> None:
                 raise behind(store.path, week, witness)
 
 
-def _published_here(
-    store: Store, folder: Path, published_weeks: PublishedWeeks
-) -> Iterator[tuple[Path, Mapping[date, FinalWeek]]]:
-    """Yield the weeks that a folder shows, if it is still there."""
+def _published_in(store: Store, folder: Path, published_weeks: PublishedWeeks) -> Mapping[date, FinalWeek]:
+    """Return the weeks that a folder shows; refuse to go on if the store was published there and it cannot be seen."""
     try:
-        yield folder, published_weeks(folder, store.coverage.spec.fingerprint)
-    except SearchInsightsError:
-        return  # it was moved away, or another dataset is there now; `publish` refuses a folder that is damaged
+        return published_weeks(folder, store.coverage.spec.fingerprint)
+    except SearchInsightsError as error:
+        raise StoreError(
+            f"{error}. {store.path} was published there, so it cannot be seen whether it is an older copy; restore "
+            "that file, or move the folder away if the store has every week that was published"
+        ) from None
 
 
 def _newest_backup(store: Store, folder: Path) -> Iterator[tuple[Path, Mapping[date, FinalWeek]]]:
@@ -70,5 +70,5 @@ def _newest_files(folder: Path) -> list[Path]:
     try:
         files = [path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")]
         return sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)[:_NEWEST_FILES]
-    except OSError:
-        return []  # no longer there
+    except (OSError, ValueError):
+        return []  # no longer there, or no name of a folder

@@ -7,7 +7,7 @@ is always opened by the name of the file itself: whoever opens it then finds eve
 import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from importlib import resources
 from operator import attrgetter
@@ -29,12 +29,14 @@ from search_insights.store.journal import remember
 from search_insights.store.ledger import FinalWeek, instants_of
 from search_insights.store.store import Store, entries_of, transaction
 from search_insights.store.upgrade import SCHEMA_VERSION, upgrade_file, upgrade_in_memory
-from search_insights.support.files import private_files, put_if_absent
+from search_insights.support.files import is_text, private_files, put_if_absent
 from search_insights.support.sql import connect
 from search_insights.support.working_folder import remove_abandoned, working_folder
 
 if TYPE_CHECKING:
     import duckdb
+
+_MAGIC = slice(8, 12)  # where a file of DuckDB says what it is, after the checksum of its first block
 
 _region_values = attrgetter(*(field.name for field in fields(Region)))
 
@@ -47,6 +49,7 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
     """
     if not path.parent.is_dir():
         raise StoreError(f"{path}: no folder {path.parent}; make it first")
+    _require_name(path)
     file = path.resolve()
     is_new = not file.exists()
     remove_abandoned(file.parent, _draft_prefix(file))
@@ -94,10 +97,25 @@ def read_weeks(path: Path) -> tuple[tuple[str, str], list[FinalWeek]]:
 def _connect(path: Path, read_only: bool) -> "duckdb.DuckDBPyConnection":
     file = path.resolve()
     _refuse_stray_log(path, file)
+    _require_name(path)
+    _require_database(path)
     if not read_only:
         _require_one_name(path)
     with explained(path):
         return connect(str(file), read_only=read_only)
+
+
+def _require_name(path: Path) -> None:
+    """Refuse a name that DuckDB cannot take."""
+    if not is_text(path.resolve()):
+        raise StoreError(f"{path}: the name of this file or of its folder is not text in UTF-8; rename it")
+
+
+def _require_database(path: Path) -> None:
+    """Refuse a file of another format: DuckDB opens Parquet too, as a database in memory that forgets every week."""
+    with suppress(OSError), path.open("rb") as file:  # DuckDB explains better why a file cannot be opened
+        if file.read(_MAGIC.stop)[_MAGIC] not in (b"DUCK", b""):
+            raise StoreError(f"{path}: not a store of this program, or damaged; {RESTORE_HINT}")
 
 
 def _refuse_stray_log(path: Path, file: Path) -> None:

@@ -19,7 +19,7 @@ CREATE OR REPLACE TABLE ledger (
     mechanism TEXT NOT NULL, cells INTEGER NOT NULL, checksum TEXT NOT NULL, spec TEXT NOT NULL,
     geography TEXT NOT NULL, engine TEXT NOT NULL, program TEXT NOT NULL, missing_days TEXT NOT NULL,
     classifier TEXT NOT NULL, naive_zone TEXT NOT NULL, begins_at TEXT NOT NULL, ends_at TEXT NOT NULL,
-    times TEXT NOT NULL, zone_data TEXT NOT NULL
+    times TEXT NOT NULL, zone_data TEXT NOT NULL, time_column TEXT NOT NULL
 );
 
 -- What a release fixed for all later ones (post-processing of noisy counts). At most one row each.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 2
 
 # The fields of a ledger entry that version 1 did not have.
-_NEW_COLUMNS = ("begins_at", "ends_at", "times", "zone_data")
+_NEW_COLUMNS = ("begins_at", "ends_at", "times", "zone_data", "time_column")
 
 
 def upgrade(connection: "duckdb.DuckDBPyConnection", time_zone: str) -> None:

@@ -12,6 +12,8 @@ from typing import BinaryIO
 from search_insights.errors import InputError
 from search_insights.support.working_folder import working_folder
 
+MOST_OF_A_STATEMENT = 1 << 26  # bytes of a JSON file or page that describes a dataset; real ones have some kB
+
 
 @contextmanager
 def private_files() -> Iterator[None]:
@@ -23,10 +25,23 @@ def private_files() -> Iterator[None]:
         os.umask(mask)
 
 
+def is_text(name: object) -> bool:
+    """Return whether a name is text in UTF-8. A file system allows any bytes, but DuckDB does not."""
+    try:
+        str(name).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def read_at_most(path: Path, most: int) -> bytes:
     """Read a file that is read into memory as a whole; refuse one of more than `most` bytes, also one without end."""
     with path.open("rb") as file:
-        data = file.read(most + 1)
+        return _at_most(file, most, path)
+
+
+def _at_most(file: BinaryIO, most: int, path: Path) -> bytes:
+    data = file.read(most + 1)
     if len(data) > most:
         raise InputError(f"{path}: more than {most // 1024:,} kB; a file of this kind is much smaller")
     return data
@@ -78,9 +93,9 @@ def replacing_file(path: Path) -> Iterator[Path]:
 
 
 def read_plain(path: Path) -> bytes:
-    """Return the content of a file; an error says if it is a link, a folder or a pipe."""
+    """Return the content of a statement; an error says if it is a link, a folder, a pipe, or larger than any is."""
     with open_plain(path) as file:
-        return file.read()
+        return _at_most(file, MOST_OF_A_STATEMENT, path)
 
 
 def open_plain(path: Path) -> BinaryIO:

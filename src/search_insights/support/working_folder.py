@@ -14,7 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, get_args
 
-_TEMPORARY = "search-insights-"
+# Not a name that people give to folders of their own, such as search-insights-releases: what has it may be removed.
+_TEMPORARY = "search-insights-temporary-"
 Kind = Literal["", "audit-", "categories-", "spark-"]
 
 

@@ -246,6 +246,16 @@ def test_spark_refuses_in_the_same_words(
     assert by_spark == by_duckdb.replace("INTEGER", "INT")
 
 
+def test_times_are_not_taken_from_the_names_of_folders_by_either_engine(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path
+) -> None:
+    """The rows' own times would be replaced by the one in the name."""
+    write_log(tmp_path / f"timestamp={MONDAY}" / "log.parquet")
+    by_spark, by_duckdb = refusals(session, coverage, tmp_path)
+    assert "is below a folder that gives a value for 'timestamp'" in by_duckdb
+    assert by_spark == by_duckdb
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -23,7 +23,13 @@ from search_insights.private.log import (
     topic_columns,
     topic_role,
 )
-from search_insights.private.log_files import file_appeared, file_changed, file_disappeared, require_parquet
+from search_insights.private.log_files import (
+    file_appeared,
+    file_changed,
+    file_disappeared,
+    refuse_times_of_folders,
+    require_parquet,
+)
 from search_insights.private.spark.errors import condition_of, spark_errors
 from search_insights.private.times import (
     Kind,
@@ -86,6 +92,7 @@ def open_spark_log(session: "SparkSession", source: LogSource, release_zone: str
         states = _states(session, source)
     if not states and _table(source) is None:
         raise LogError(f"{described(source)}: {_EXPLANATIONS['UNABLE_TO_INFER_SCHEMA']}")
+    refuse_times_of_folders(sorted(states), source.column("timestamp"))
     with explained(source, "Spark cannot read it", states):
         frame, files = _read(session, source, states)
         types = _types(frame)
