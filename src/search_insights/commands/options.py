@@ -26,6 +26,7 @@ OPTIONS = {
     "other_weeks": "--other-weeks",
     "peak_share": "--peak-share",
     "port": "--port",
+    "reason": "--reason",
     "remote": "--remote",
     "replace": "--replace",
     "seed": "--seed",

@@ -61,7 +61,7 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
                 if (about["spec_fingerprint"], about["geography_fingerprint"]) != _fingerprints(coverage):
                     raise _mismatch(Store(connection, path, _coverage(connection, about, path)), coverage)
             store = Store(connection, path, coverage)
-            remember(path, [entry.final for entry in store.entries()])
+            remember(path, [entry.final for entry in store.entries()], store.lost())
             _require_same_boundaries(store)
             yield store
         finally:
