@@ -33,6 +33,7 @@ OPTIONS = {
     "settings": "--conf",
     "times_changed": "--times-changed",
     "users": "--users",
+    "week": "--week",
     "weeks": "--weeks",
 }
 

@@ -5,9 +5,9 @@ or damaged. Noising that week again would be a second release of its searches. S
 after it is committed, and at the latest before anything is published from the store.
 
 A line is a week that became final, as a JSON object. Or it says that a week is `lost`, with its instants if it was
-declared so; or in which folder the store was `published` or `backed-up`, because what lies there may know of more weeks
-than a store and a journal that were both replaced by older copies. Lines are only added, never changed. Earlier versions
-wrote a week's first day and checksum.
+declared so; or in which folder the store was `published` or `backed-up`, because what lies there may know of more
+weeks than a store and a journal that were both replaced by older copies. Lines are only added, never changed. Earlier
+versions wrote a week's first day and checksum.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Declaring a week lost: the store will never hold it, and what waits for it goes on without it.
 
 A week may be missing because its log is gone, because the series began later, or because no backup has it. Sparsity
-waits for every week of its window, so a missing one would keep sparse regions for ever. A week that was declared lost is
-never noised afterwards: the dataset says that it never comes.
+waits for every week of its window, so a missing one would keep sparse regions for ever. A week that was declared lost
+is never noised afterwards: the dataset says that it never comes.
 """
 
 from datetime import UTC, date, datetime
@@ -51,9 +51,12 @@ def _checked_reason(reason: str) -> str:
 
 
 def _checked_week(store: Store, first_day: date) -> Week:
-    week = week_of(store.coverage.spec, first_day)
+    try:
+        week = week_of(store.coverage.spec, first_day)
+    except InputError as error:
+        raise InputError(f"`week`: {error}") from None
     if not FIRST_WEEK <= first_day <= LAST_WEEK:
-        raise InputError(f"{first_day}: not a week of searches; use one from {FIRST_WEEK.year} on")
+        raise InputError(f"`week`: {first_day} is not a week of searches; use one from {FIRST_WEEK.year} on")
     return week
 
 

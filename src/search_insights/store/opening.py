@@ -95,7 +95,7 @@ def _connect(path: Path, read_only: bool) -> "duckdb.DuckDBPyConnection":
     file = path.resolve()
     _refuse_stray_log(path, file)
     if not read_only:
-        _require_one_name(path)
+        require_one_name(path)
     with explained(path):
         return connect(str(file), read_only=read_only)
 
@@ -110,7 +110,7 @@ def _refuse_stray_log(path: Path, file: Path) -> None:
         )
 
 
-def _require_one_name(path: Path) -> None:
+def require_one_name(path: Path) -> None:
     """Refuse a file that has a second name: by that name it would have another write-ahead log and another journal."""
     for _ in range(50):
         if path.stat().st_nlink == 1:

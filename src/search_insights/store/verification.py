@@ -74,7 +74,7 @@ def _ledger_problems(store: Store, entries: list[LedgerEntry]) -> Iterator[str]:
 
 
 def _lost_problems(store: Store, entries: list[LedgerEntry]) -> Iterator[str]:
-    """Check that every lost week is a week of the spec, has a reason, and shares no instant with a week of the store."""
+    """Check that every lost week is a week of the spec, has a reason, and shares no instant with one of the store."""
     spec = store.coverage.spec
     for lost in store.lost():
         week = Week(lost.week, spec.time_zone)
