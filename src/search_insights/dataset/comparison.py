@@ -1,5 +1,6 @@
 """What a new release changes in the dataset that it replaces, value by value."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,22 +63,19 @@ def compare(release: Release, old: Path, new: str, connection: "duckdb.DuckDBPyC
     columns = [identifier(column) for column in value_columns(spec)]
     connection.register("known_regions", known)
     try:
-        counts = connection.execute(f"""
-            SELECT coalesce(k.level, '{_UNKNOWN_LEVEL}'), {", ".join(map(_counts, columns))}
+        found = connection.execute(f"""
+            SELECT coalesce(k.level, '{_UNKNOWN_LEVEL}'), place_id, bool_or(o.date IS NOT NULL),
+                   bool_or(n.date IS NOT NULL), {", ".join(map(_counts, columns))}
             FROM {before} AS o FULL JOIN {new} AS n USING (date, place_id) LEFT JOIN known_regions AS k USING (place_id)
-            GROUP BY ALL""").fetchall()
-        places = connection.execute(f"""
-            SELECT DISTINCT coalesce(k.level, '{_UNKNOWN_LEVEL}'), o.place_id, n.place_id IS NULL
-            FROM {before} AS o LEFT JOIN (SELECT DISTINCT place_id FROM {new}) AS n USING (place_id)
-            LEFT JOIN known_regions AS k ON k.place_id = o.place_id ORDER BY ALL""").fetchall()
+            GROUP BY ALL ORDER BY place_id""").fetchall()
     except duckdb.Error:
         raise unreadable(old) from None
     finally:
         connection.unregister("known_regions")
     return Comparison(
-        _changes(release, {row[0]: row[1:] for row in counts}),
-        tuple((level, place_id) for level, place_id, is_gone in places if is_gone),
-        frozenset(place_id for _, place_id, _ in places),
+        _changes(release, found),
+        tuple((level, place_id) for level, place_id, was_shown, is_shown, *_ in found if was_shown and not is_shown),
+        frozenset(place_id for _, place_id, was_shown, *_ in found if was_shown),
     )
 
 
@@ -94,14 +92,16 @@ def _counts(column: str) -> str:
     return ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in conditions)
 
 
-def _changes(release: Release, counts: dict[str, tuple[Any, ...]]) -> tuple[Change, ...]:
-    """Lay out the counts by level and trend, in the order of the spec; a level without any value has zeros."""
+def _changes(release: Release, found: Sequence[tuple[Any, ...]]) -> tuple[Change, ...]:
+    """Add up the counts by level and trend, in the order of the spec."""
     spec = release.coverage.spec
-    levels = [spec.total.level, *spec.level_names, *(name for name in counts if name == _UNKNOWN_LEVEL)]
-    width = 5  # of `_counts`
-    none = (0,) * (width * len(spec.trends))
+    levels = [spec.total.level, *spec.level_names]
+    levels += [_UNKNOWN_LEVEL] if any(row[0] == _UNKNOWN_LEVEL for row in found) else []
+    sums = {level: np.zeros((len(spec.trends), 5), dtype=np.int64) for level in levels}
+    for level, _, _, _, *counts in found:
+        sums[level] += np.array(counts).reshape(-1, 5)  # as many as `_counts` has
     return tuple(
-        Change(level, trend.name, *counts.get(level, none)[width * i : width * (i + 1)])
+        Change(level, trend.name, *(int(number) for number in sums[level][i]))
         for level in levels
         for i, trend in enumerate(spec.trends)
     )
