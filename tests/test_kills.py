@@ -27,6 +27,7 @@ NAMES = [
     "store backup",
     "dashboard",
     "store restore",
+    "store lose",
 ]
 
 

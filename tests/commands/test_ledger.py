@@ -32,7 +32,7 @@ def test_json_has_an_entry_for_every_week(released: Publisher, paper: Spec) -> N
     code, out, err = released.run("ledger", "--store", released.store, "--json")
     assert (code, err) == (0, "")
     answer = json.loads(out)
-    assert set(answer) == {"spec", "weeks", "not_promised"}
+    assert set(answer) == {"spec", "weeks", "not_promised", "lost"}
     assert answer["spec"] == "vaccination-v1"
     assert [week["week"] for week in answer["weeks"]] == [MONDAY, "2021-03-15"]
     for week in answer["weeks"]:

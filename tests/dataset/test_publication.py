@@ -17,7 +17,7 @@ from tests.support.stores import CITY, NOTHING, TOWN, WeekCounts, add_weeks
 
 FILES = {
     *(f"{STEM}.csv", f"{STEM}.parquet", "datapackage.json"),
-    *("privacy.json", "PRIVACY.md", "summary.json", "summary.svg"),
+    *("privacy.json", "PRIVACY.md", "summary.json", "summary.svg", "sparsity.json"),
 }
 
 

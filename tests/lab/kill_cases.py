@@ -71,6 +71,8 @@ def cases(home: Path) -> list[Case]:
     files = ("store.db", "store.db.journal")
     restore = ("store", "restore", "backup.db", "--store", "store.db", "--dataset", "dataset", "--replace")
     second = (*BACKUP[:-1], "second.db")
+    later = str(WEEKS[-1] + timedelta(weeks=1))
+    lose = ("store", "lose", "--store", "store.db", "--week", later, "--reason", "no log")
     return [
         Case("anonymize, first", nothing, anonymize_words(*WEEKS[:2]), makes=files),
         Case("anonymize, later", one, anonymize_words(*WEEKS), makes=files),
@@ -79,6 +81,7 @@ def cases(home: Path) -> list[Case]:
         Case("store backup", three, second, makes=("second.db",), again=frozenset({0, 2})),
         Case("dashboard", shown, DASHBOARD, folders=("dataset", "site")),
         Case("store restore", three, restore, makes=("store.db.old", "store.db.old.wal"), may_lack=WEEKS[1:]),
+        Case("store lose", three, lose, again=frozenset({0, 2})),
     ]
 
 

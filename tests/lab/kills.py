@@ -50,6 +50,7 @@ WRITERS = (
     "dashboards/site.py",
     "store/backup.py",
     "store/journal.py",
+    "store/lost.py",
     "store/opening.py",
     "store/store.py",
     "support/replace_folder.py",

@@ -14,12 +14,13 @@ from search_insights.private.engine import Engine
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import region_names
 from search_insights.spec.coverage import Coverage
-from tests.support.logs import MONDAY, WEEK, on_spark, searches, write_log
+from tests.support.logs import MONDAY, WEEK, Publisher, on_spark, searches, write_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SPAN = (WEEK.begin, WEEK.end)
+COUNTRY = ("US", "country/USA")
 
 
 @contextmanager
@@ -36,11 +37,12 @@ def used(engine: Engine) -> int:
 
 @pytest.fixture
 def imperfect(tmp_path: Path) -> Path:
-    """A log with rows without a user, region or time, of unknown regions and of other weeks."""
+    """A log with rows without a user, region or time, of the country, of unknown regions and of other weeks."""
     for name, days in (("of this week", 0), ("of next week", 7), ("of no week", 700)):
         query = searches(
             user_id="CASE WHEN i % 20 > 0 THEN i END",
-            region="CASE i % 11 WHEN 1 THEN NULL WHEN 2 THEN 'Atlantis' ELSE '94103' END",
+            region="CASE i % 11 WHEN 1 THEN NULL WHEN 2 THEN 'Atlantis' WHEN 3 THEN 'US' WHEN 4 THEN 'country/USA' "
+            "ELSE '94103' END",
             timestamp=f"CASE WHEN i % 13 > 0 THEN TIMESTAMPTZ '{MONDAY} 20:00:00+00' + to_days({days} + i::INTEGER % 9)"
             " END",
         )
@@ -55,9 +57,27 @@ def test_engines_report_the_same_unused_rows(session: "SparkSession", coverage: 
     with on_duckdb(coverage, imperfect) as by_duckdb:
         events = used(by_duckdb)
         assert used(by_spark) == events > 0
-        found = by_spark.unused_rows(*SPAN, asked, events)
-        assert found == by_duckdb.unused_rows(*SPAN, asked, events)
-    assert min(found.no_user, found.no_region, found.unknown_region, found.outside) > 0
+        found = by_spark.unused_rows(*SPAN, asked, events, COUNTRY)
+        assert found == by_duckdb.unused_rows(*SPAN, asked, events, COUNTRY)
+    assert min(found.no_user, found.no_region, found.country_only, found.unknown_region, found.outside) > 0
+
+
+def test_searches_known_to_the_country_only_have_a_reason_of_their_own(publisher: Publisher) -> None:
+    """The operator sees them apart from unknown regions, whether the log has the country's code or its place_id."""
+    region = "CASE i WHEN 0 THEN 'US' WHEN 1 THEN 'country/USA' WHEN 2 THEN 'Atlantis' WHEN 3 THEN '' ELSE '94103' END"
+    code, _, err = publisher.anonymize(publisher.log(searches(region=region)))
+    assert code == 0
+    assert "rows not used: 2 known to the country only, 2 with an unknown region (private" in err
+
+
+@pytest.mark.parametrize("name", ["a'b", "a\\", "東", "x\\'y"])
+def test_any_name_of_a_country_is_found(coverage: Coverage, tmp_path: Path, name: str) -> None:
+    """Quotes, backslashes and other scripts in the country's place_id do not confuse the query."""
+    text = name.replace("'", "''")
+    log = write_log(tmp_path / "log.parquet", searches(region=f"CASE WHEN i < 3 THEN '{text}' ELSE '94103' END"))
+    with on_duckdb(coverage, log) as engine:
+        found = engine.unused_rows(*SPAN, SPAN, used(engine), ("US", name))
+    assert (found.country_only, found.unknown_region) == (3, 0)
 
 
 @pytest.mark.parametrize("more", [-1, 1])

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import astuple
+from datetime import timedelta
 from pathlib import Path
 
 import duckdb
@@ -17,6 +18,7 @@ from search_insights.spec.spec_file import spec_toml
 from search_insights.spec.weeks import Week
 from search_insights.store.journal import journal_path
 from search_insights.store.ledger import checksum
+from search_insights.store.lost import lose
 from search_insights.store.opening import create_or_open_store, open_store
 from search_insights.store.verification import problems
 from search_insights.trends.release import make_release
@@ -245,6 +247,30 @@ def test_a_store_of_the_first_version_can_still_be_used(first_store: Path, short
     assert problems_of(first_store) == []
     noisy = np.tile(np.array(USUAL, dtype=np.int64), len(CellList(short_coverage).regions))
     assert checksum(FIRST, noisy)[:8] == "22827e9c"
+
+
+def test_a_store_of_the_first_version_can_lose_a_week(first_store: Path) -> None:
+    """It has no such table until it is first written to; a refusal does not upgrade it."""
+    before = first_store.read_bytes()
+    with open_store(first_store) as opened:
+        assert opened.lost() == []
+    with pytest.raises(StoreError, match=f"holds week {FIRST}"):
+        lose(first_store, FIRST, "no log")
+    assert first_store.read_bytes() == before
+    lost = lose(first_store, FIRST + timedelta(weeks=1), "no log")
+    with open_store(first_store) as opened:
+        assert opened.lost() == [lost]
+    assert problems_of(first_store) == []
+
+
+def test_the_sparse_regions_of_the_first_version_are_kept(first_store: Path) -> None:
+    """Which of them had been published is not known; what was decided stays, read-only and after an upgrade."""
+    change(first_store, f"INSERT INTO sparsity VALUES ('{FIRST}', '{FIRST}', ['zip/1'], '2023-10-09T01:02:03+00:00')")
+    for writable in (False, True):
+        with open_store(first_store, writable=writable) as opened:
+            record = opened.sparsity()
+        assert record is not None
+        assert (record.removed, record.withdrawn, record.fixed_at[:10]) == (["zip/1"], [], "2023-10-09")
 
 
 def newer(store: Path) -> None:

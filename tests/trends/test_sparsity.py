@@ -1,9 +1,10 @@
 """Which regions are too sparse is decided once, on the weeks of the spec's window (Section 4.3)."""
 
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 from search_insights.spec.coverage import Coverage
+from search_insights.store.lost import lose
 from search_insights.store.opening import open_store
 from tests.support.stores import (
     CITY,
@@ -104,3 +105,36 @@ def test_the_total_is_never_removed(tmp_path: Path) -> None:
     release = released(add_weeks(tmp_path / "store.db", coverage, *weeks, usual=NOTHING))
     assert release.removed.tolist() == [False] + [True] * (len(release.trends.regions) - 1)
     assert release.published[:, 0].any(axis=1).tolist() == [True, True, False, False]
+
+
+def test_a_lost_week_completes_the_window(tmp_path: Path, short_coverage: Coverage) -> None:
+    """The window is judged without it: with 2 points in the three weeks that are left, a region is removed."""
+    path = add_weeks(tmp_path / "store.db", short_coverage, {}, {}, {CITY: NOTHING})
+    add_weeks(path, short_coverage, {}, start=4)
+    assert released(path).sparsity is None
+    lose(path, FIRST + timedelta(weeks=3), "no log")
+    release = released(path)
+    assert release.sparsity is not None
+    assert release.sparsity.removed == [CITY]
+    assert release.window.judged == tuple(FIRST + timedelta(weeks=i) for i in range(3))
+    assert (release.window.lost, release.window.missing) == ((FIRST + timedelta(weeks=3),), ())
+
+
+def test_every_missing_week_must_be_lost_before_the_window_is_judged(tmp_path: Path, short_coverage: Coverage) -> None:
+    """One lost week of two missing ones is not enough; one outside the window changes nothing."""
+    path = add_weeks(tmp_path / "store.db", short_coverage, {}, {CITY: NOTHING}, start=2)
+    for week in (FIRST - timedelta(weeks=1), FIRST):
+        lose(path, week, "the series began later")
+        assert released(path).sparsity is None
+        assert FIRST + timedelta(weeks=1) in released(path).window.missing
+
+
+def test_a_window_with_too_few_weeks_left_judges_no_region(tmp_path: Path, short_coverage: Coverage) -> None:
+    """With 2 weeks left and max_points 2, every region would be removed: none is."""
+    path = add_weeks(tmp_path / "store.db", short_coverage, {}, {}, start=2)
+    for week in (FIRST, FIRST + timedelta(weeks=1)):
+        lose(path, week, "the series began later")
+    release = released(path)
+    assert release.window.missing == ()
+    assert release.sparsity is None
+    assert not release.removed.any()

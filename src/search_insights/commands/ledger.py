@@ -2,20 +2,24 @@
 
 import argparse
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from search_insights.commands.console import out, out_json, table
 from search_insights.commands.options import add_json
+from search_insights.errors import StoreError
 from search_insights.spec.weeks import DAYS_OF_WEEK
 
 if TYPE_CHECKING:
     from search_insights.spec.coverage import Coverage
-    from search_insights.store.ledger import LedgerEntry
+    from search_insights.store.ledger import LedgerEntry, LostWeek
     from search_insights.store.store import Store
 
 HELP = "show what was spent on which week"
+_NO_REASON = "no reason was given; give one with 'search-insights store lose'"
 EXAMPLE = "search-insights ledger --store releases.db\nsearch-insights ledger --store releases.db --verify --json"
 
 
@@ -32,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     from search_insights.store.opening import open_store
 
     with open_store(args.store) as store:
-        entries, spec = store.entries(), store.coverage.spec
+        entries, lost, spec = store.entries(), _lost(store), store.coverage.spec
         wrong = _problems(store) if args.verify else []
     days = DAYS_OF_WEEK * len(entries)
     all_days = epsilon_of_days(spec, days)
@@ -40,14 +44,29 @@ def run(args: argparse.Namespace) -> int:
         weeks = [asdict(entry) | {"week": entry.week.isoformat()} for entry in entries]
         summary = {"days": days, "epsilon": all_days, "delta": spec.promise.delta}
         answer = {"spec": spec.name, "weeks": weeks, "not_promised": {"user_active_on_all_days": summary}}
+        answer["lost"] = [asdict(week) | {"week": week.week.isoformat()} for week in lost]
         out_json(answer | ({"verified": not wrong, "problems": wrong} if args.verify else {}))
         return int(bool(wrong))
     _print(store.coverage, entries)
+    for week in lost:
+        when = f" (declared on {week.recorded_at})" if week.recorded_at else ""
+        out(f"week {week.week} is lost{when}: {week.reason or _NO_REASON}")
     delta = f"{spec.promise.delta:g}"
     out(f"\nNot promised: a user active on all {days} days has epsilon {all_days:.2f} at delta {delta}.")
     if args.verify:
         _show_verification(len(entries), wrong)
     return int(bool(wrong))
+
+
+def _lost(store: "Store") -> "list[LostWeek]":
+    """Return the weeks that were declared lost, and those that only the journal has as lost: a restore found them."""
+    from search_insights.store.journal import read_journal
+
+    declared, held = {week.week: week for week in store.lost()}, {entry.week for entry in store.entries()}
+    found: dict[date, LostWeek] = {}
+    with suppress(StoreError):  # a journal that cannot be read is a matter of --verify
+        found = {day: week for day, week in read_journal(store.path).lost.items() if day not in held}
+    return sorted({**found, **declared}.values(), key=lambda week: week.week)
 
 
 def _print(coverage: "Coverage", entries: "list[LedgerEntry]") -> None:

@@ -26,12 +26,14 @@ OPTIONS = {
     "other_weeks": "--other-weeks",
     "peak_share": "--peak-share",
     "port": "--port",
+    "reason": "--reason",
     "remote": "--remote",
     "replace": "--replace",
     "seed": "--seed",
     "settings": "--conf",
     "times_changed": "--times-changed",
     "users": "--users",
+    "week": "--week",
     "weeks": "--weeks",
 }
 

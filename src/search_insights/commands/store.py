@@ -1,26 +1,29 @@
-"""Back a store up, and restore a backup. The store is the only state: everything else can be made again."""
+"""Back a store up, restore a backup, and declare a week lost. The store is the only state: everything else can be made
+again."""
 
 import argparse
 from datetime import UTC, datetime
 from pathlib import Path
 
 from search_insights.commands.console import note, out, span
-from search_insights.commands.options import add_jobs
+from search_insights.commands.options import add_jobs, parse_day
 
-HELP = "back a store up, and restore a backup"
+HELP = "back a store up, restore a backup, and declare a week lost"
 EXAMPLE = (
     "search-insights store backup --store releases.db --out backups/2021-03-15.db\n"
-    "search-insights store restore backups/2021-03-15.db --store releases.db --dataset dataset"
+    "search-insights store restore backups/2021-03-15.db --store releases.db --dataset dataset\n"
+    "search-insights store lose --store releases.db --week 2021-03-08 --reason 'the log was deleted'"
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the two jobs and their options."""
-    backup, restore = add_jobs(
+    """Describe the jobs and their options."""
+    backup, restore, lose = add_jobs(
         parser,
         {
             "backup": "copy a store to a new file and verify the copy",
             "restore": "restore a backup in the place of a store",
+            "lose": "declare a week lost: it is never noised, and sparsity no longer waits for it",
         },
         EXAMPLE,
     )
@@ -38,11 +41,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     restore.add_argument(
         "--replace", action="store_true", help="even if the store is damaged or holds more than the backup"
     )
+    lose.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store")
+    lose.add_argument("--week", metavar="DAY", required=True, help="the first day of a week that is not in the store")
+    lose.add_argument("--reason", metavar="TEXT", required=True, help="why it will never come; the reason is published")
 
 
 def run(args: argparse.Namespace) -> int:
     """Do the job that was named."""
-    return {"backup": _backup, "restore": _restore}[args.job](args)
+    return {"backup": _backup, "restore": _restore, "lose": _lose}[args.job](args)
 
 
 def _backup(args: argparse.Namespace) -> int:
@@ -72,4 +78,12 @@ def _restore(args: argparse.Namespace) -> int:
             "committed after this backup, so they are not in the store and will not be noised again: "
             f"{', '.join(str(week) for week in restored.lost)}. A newer backup may hold them"
         )
+    return 0
+
+
+def _lose(args: argparse.Namespace) -> int:
+    from search_insights.store.lost import lose
+
+    lost = lose(args.store, parse_day(args.week, "--week"), args.reason)
+    out(f"week {lost.week}: declared lost in {args.store}; it is never noised, and the next dataset says why")
     return 0

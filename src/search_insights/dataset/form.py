@@ -52,7 +52,9 @@ PRIVACY = {
     "not_covered": [str],
     "ledger": [{**_WEEK, "epsilon": float, "delta": float, "cells": int}],
     "corrections?": [{"changed_values": int, "reason": str}],
+    "lost_weeks?": [{"week": str, "reason": str}],
 }
+SPARSITY = {"decided": bool, "removed": [str], "removed_after_publication": [str]}
 SUMMARY = [{"level": Word, "trend": Word, **dict.fromkeys(OUTCOMES, int)}]
 
 

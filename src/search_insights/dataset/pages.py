@@ -81,6 +81,19 @@ For a user who searched on all 7 days of a week the same noise gives epsilon {we
 {len(weeks)} weeks, {weeks[0]["week"]} to {weeks[-1]["week"]}, each with epsilon {weeks[0]["epsilon"]:g} and delta
 {weeks[0]["delta"]:g} per user-day, {weeks[0]["cells"]:,} noisy counts a week. `privacy.json` lists every week with the
 checksum of its noisy counts.
+{_lost_weeks(statement.get("lost_weeks", []))}"""
+
+
+def _lost_weeks(lost: Sequence[Mapping[str, str]]) -> str:
+    """Return the section on weeks that are not in the dataset and never will be; nothing if there are none."""
+    if not lost:
+        return ""
+    lines = "\n".join(f"- {week['week']}: {week['reason']}" for week in lost)
+    return f"""
+## Weeks that are lost
+These weeks were not released and never will be; the reasons are the publisher's.
+
+{lines}
 """
 
 

@@ -7,20 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from search_insights.dataset.comparison import Comparison, compare, table_of, unreadable
 from search_insights.dataset.datapackage import datapackage
 from search_insights.dataset.folder import STATEMENTS, csv_table, published_weeks
 from search_insights.dataset.pages import privacy_page
+from search_insights.dataset.removals import sparsity_json
 from search_insights.dataset.statement import privacy_json
 from search_insights.dataset.summary import save_summary_chart, summarize
-from search_insights.dataset.tables import file_stem, value_columns, write_tables
+from search_insights.dataset.tables import file_stem, write_tables
 from search_insights.dp.accounting import account
 from search_insights.errors import CheckFailed, InputError, StoreError
 from search_insights.spec.weeks import Week
 from search_insights.store.journal import remember_place
 from search_insights.store.ledger import FinalWeek
 from search_insights.support.replace_folder import replacing
-from search_insights.support.sql import connect, identifier
-from search_insights.trends.release import Release, corrected, make_release, record_decisions
+from search_insights.support.sql import connect
+from search_insights.trends.release import Release, corrected, make_release, record_decisions, withdrawing
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,32 +43,40 @@ def publish(
     A value that is already published in `out` must not change, unless the publisher gives the reason for a correction,
     which is recorded in the store and published with the dataset.
     """
-    if correction is not None and not correction.strip():
-        raise InputError("`correction`: say briefly why published values change; the reason is published")
     import duckdb
+
+    require_reason(correction)
 
     progress("deriving the trends")
     release = make_release(store_path)
-    _refuse_to_lose_files(release, out)
-    _refuse_second_noise(release, out)
+    refuse_to_lose_files(release, out)
+    refuse_second_noise(release, out)
     try:
         with replacing(out) as draft:
             progress("writing the tables")
             write_tables(release, draft)
-            release = _with_correction(release, draft, out, correction)
+            with connect() as connection:
+                found = compare(release, table_of(release, out), csv_table(table_of(release, draft)), connection)
+            release = with_correction(withdrawing(release, found.shown), found, out, correction)
             progress("writing the statements")
             summary = _write_statements(release, draft)
-            _refuse_second_noise(release, out)  # again: another process may have published there in the meantime
+            refuse_second_noise(release, out)  # again: another process may have published there in the meantime
             record_decisions(store_path, release)
     except (OSError, duckdb.IOException) as error:
         raise InputError(f"{out}: cannot be written ({error}); it is unchanged") from None
     with suppress(StoreError):  # a store that cannot be written can be published all the same
         remember_place(store_path, "published", out)
     rows = int(release.published.any(axis=2).sum())
-    return Published(release, out / f"{file_stem(release)}.csv", rows, summary)
+    return Published(release, table_of(release, out), rows, summary)
 
 
-def _refuse_to_lose_files(release: Release, out: Path) -> None:
+def require_reason(correction: str | None) -> None:
+    """Refuse a correction without a reason."""
+    if correction is not None and not correction.strip():
+        raise InputError("`correction`: say briefly why published values change; the reason is published")
+
+
+def refuse_to_lose_files(release: Release, out: Path) -> None:
     """Refuse a folder that holds anything but this dataset: it is replaced as a whole, and the store could be in it."""
     stem = file_stem(release)
     own = {f"{stem}.csv", f"{stem}.parquet", *STATEMENTS}
@@ -77,7 +87,7 @@ def _refuse_to_lose_files(release: Release, out: Path) -> None:
         )
 
 
-def _refuse_second_noise(release: Release, out: Path) -> None:
+def refuse_second_noise(release: Release, out: Path) -> None:
     """Refuse new noise for published searches: the two releases together would promise less than one."""
     if not out.is_dir() or not any(out.iterdir()):
         return  # nothing was published here
@@ -85,7 +95,7 @@ def _refuse_second_noise(release: Release, out: Path) -> None:
         before = published_weeks(out)
     except InputError:
         before = {}
-    if not before or not _dates(out / f"{file_stem(release)}.csv") <= {str(week) for week in before}:
+    if not before or not _dates(table_of(release, out)) <= {str(week) for week in before}:
         raise CheckFailed(
             f"{out}: holds a dataset whose privacy.json is missing, damaged or lacks weeks, so it cannot be seen "
             "whether they have the same noise; restore that file, or give a new folder"
@@ -112,11 +122,7 @@ def _dates(csv: Path) -> set[str]:
         try:
             return {str(row[0]) for row in connection.execute(f"SELECT DISTINCT date FROM {csv_table(csv)}").fetchall()}
         except duckdb.Error:
-            raise _unreadable(csv) from None
-
-
-def _unreadable(csv: Path) -> InputError:
-    return InputError(f"{csv}: cannot be read as this dataset; move it away, or give another folder")
+            raise unreadable(csv) from None
 
 
 def _overlaps(final: FinalWeek, weeks: list[Week]) -> bool:
@@ -124,17 +130,16 @@ def _overlaps(final: FinalWeek, weeks: list[Week]) -> bool:
     return bool(final.begins_at) and any(final.overlaps(week) for week in weeks)
 
 
-def _with_correction(release: Release, draft: Path, out: Path, correction: str | None) -> Release:
-    """Refuse a draft that changes published values, or add its correction to the release."""
-    changed = _changed_values(release, draft, out)
-    if not changed:
+def with_correction(release: Release, found: Comparison, out: Path, correction: str | None) -> Release:
+    """Refuse a release that changes published values, or add its correction to it."""
+    if not found.corrected:
         return release
     if correction is None:
         raise CheckFailed(
-            f"{out}: {changed:,} published values would change or disappear; nothing was written. Is this the store "
-            "that it was made from? A correction is made with `correction` REASON, which is published"
+            f"{out}: {found.corrected:,} published values would change or disappear; nothing was written. Is this the "
+            "store that it was made from? A correction is made with `correction` REASON, which is published"
         )
-    return corrected(release, changed, correction)
+    return corrected(release, found.corrected, correction)
 
 
 def _write_statements(release: Release, draft: Path) -> list[dict[str, Any]]:
@@ -144,30 +149,9 @@ def _write_statements(release: Release, draft: Path) -> list[dict[str, Any]]:
         ("datapackage.json", datapackage(release, draft)),
         ("privacy.json", statement),
         ("summary.json", summary),
+        ("sparsity.json", sparsity_json(release)),
     ):
         (draft / name).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     (draft / "PRIVACY.md").write_text(privacy_page(statement), encoding="utf-8")
     save_summary_chart(release, summary, draft / "summary.svg")
     return summary
-
-
-def _changed_values(release: Release, draft: Path, out: Path) -> int:
-    """Count the published values that the draft would change, except those of regions that are removed for sparsity."""
-    import duckdb
-
-    old, new = (folder / f"{file_stem(release)}.csv" for folder in (out, draft))
-    if not old.exists():
-        return 0
-    removed = release.sparsity.removed if release.sparsity else []
-    columns = [identifier(column) for column in value_columns(release.coverage.spec)]
-    differs = " + ".join(f"CAST(o.{c} IS NOT NULL AND o.{c} IS DISTINCT FROM n.{c} AS INTEGER)" for c in columns)
-    with connect() as connection:
-        connection.execute("CREATE TABLE removed AS SELECT unnest(?::TEXT[]) AS place_id", [removed])
-        try:
-            (row,) = connection.execute(f"""
-                SELECT coalesce(sum({differs}), 0)
-                FROM {csv_table(old)} AS o LEFT JOIN {csv_table(new)} AS n USING (date, place_id)
-                WHERE o.place_id NOT IN (SELECT place_id FROM removed)""").fetchall()
-        except duckdb.Error:
-            raise _unreadable(old) from None
-    return int(row[0])

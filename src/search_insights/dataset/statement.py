@@ -68,7 +68,15 @@ def privacy_json(release: Release, accounting: Accounting) -> dict[str, Any]:
         },
         "sparsity": {"decided": release.sparsity is not None, "regions_removed": int(release.removed.sum())},
         "corrections": [{"changed_values": c.changed_values, "reason": c.reason} for c in release.corrections],
+        "lost_weeks": lost_weeks(release),
     }
+
+
+def lost_weeks(release: Release) -> list[dict[str, str]]:
+    """Return the weeks that were declared lost: on which day, and why."""
+    return [
+        {"week": lost.week.isoformat(), "declared_on": lost.recorded_at, "reason": lost.reason} for lost in release.lost
+    ]
 
 
 def _privacy_loss(accounting: Accounting) -> dict[str, Any]:

@@ -5,6 +5,8 @@ never 0. Values have 3 decimals in both files.
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 # The original always has three levels below the country, whether a country uses them or not.
 _MIN_LEVELS = 3
+_JOINED = "FROM published JOIN regions USING (number) ORDER BY number, date"
 
 
 def file_stem(release: Release) -> str:
@@ -45,21 +48,33 @@ def value_columns(spec: Spec) -> list[str]:
     return [trend.column for trend in spec.trends]
 
 
-def write_tables(release: Release, folder: Path) -> None:
-    """Write the CSV and the Parquet file."""
-    spec = release.coverage.spec
+@contextmanager
+def open_tables(release: Release) -> Iterator["duckdb.DuckDBPyConnection"]:
+    """Yield a database in memory with the rows of a release, for `csv_rows` and `write_tables`."""
     with connect() as connection:
         _create_rows(connection, release)
         _create_regions(connection, release)
+        yield connection
+
+
+def csv_rows(spec: Spec) -> str:
+    """Write the SQL of the rows of the CSV file."""
+    where = ", ".join(["date", *region_columns(spec)])
+    values = ", ".join(f"CAST({c} AS DECIMAL(18, 3)) AS {c}" for c in map(identifier, value_columns(spec)))
+    return f"SELECT {where}, {values} {_JOINED}"
+
+
+def write_tables(release: Release, folder: Path) -> None:
+    """Write the CSV and the Parquet file."""
+    spec = release.coverage.spec
+    with open_tables(release) as connection:
         where = ", ".join(["date", *region_columns(spec)])
-        in_csv = ", ".join(f"CAST({c} AS DECIMAL(18, 3)) AS {c}" for c in map(identifier, value_columns(spec)))
         with_ends = (identifier(c + end) for c in value_columns(spec) for end in ("", "_low", "_high"))
         in_parquet = ", ".join(f"round({c}, 3) AS {c}" for c in with_ends)
         stem = folder / file_stem(release)
-        joined = "FROM published JOIN regions USING (number) ORDER BY number, date"
-        connection.execute(f"COPY (SELECT {where}, {in_csv} {joined}) TO {literal(f'{stem}.csv')} (HEADER)")
+        connection.execute(f"COPY ({csv_rows(spec)}) TO {literal(f'{stem}.csv')} (HEADER)")
         connection.execute(
-            f"COPY (SELECT {where}, level, code, {in_parquet} {joined}) TO {literal(f'{stem}.parquet')} "
+            f"COPY (SELECT {where}, level, code, {in_parquet} {_JOINED}) TO {literal(f'{stem}.parquet')} "
             "(FORMAT parquet, COMPRESSION zstd)"
         )
 

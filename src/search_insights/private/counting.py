@@ -65,7 +65,8 @@ def count_week(
         if not found.events:
             empty_days.append(day)
         progress(f"{day:%a}")
-    unused = engine.unused_rows(week.begin, week.end, (requested[0] - _MARGIN, requested[1] + _MARGIN), used)
+    asked, country = (requested[0] - _MARGIN, requested[1] + _MARGIN), cells.coverage.geography.country
+    unused = engine.unused_rows(week.begin, week.end, asked, used, (country.code, country.place_id))
     _require_few_unused(unused, week, tolerance)
     _require_no_missing_days([day for day in empty_days if day not in tolerance.missing_days], week)
     return WeekCounts(counts, unused, ambiguous)

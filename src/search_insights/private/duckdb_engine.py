@@ -6,7 +6,7 @@ not encrypted there: DuckDB would need an extension for that, which does not com
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -149,11 +149,16 @@ class DuckDbEngine:
             create_topics_table(self.connection, model, f"SELECT query FROM log WHERE {condition}")
 
     def unused_rows(
-        self, begin: datetime, end: datetime, requested: tuple[datetime, datetime], used: int
+        self,
+        begin: datetime,
+        end: datetime,
+        requested: tuple[datetime, datetime],
+        used: int,
+        country: Sequence[str] = (),
     ) -> UnusedRows:
         """Count the rows that were not used, by reason."""
         self.log.require_unchanged()
-        return find_unused_rows(self._rows, self.log.between(begin, end), self.log.between(*requested), used)
+        return find_unused_rows(self._rows, self.log.between(begin, end), self.log.between(*requested), used, country)
 
     def _run(self, sql: str) -> None:
         with self._explained():

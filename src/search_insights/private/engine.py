@@ -54,19 +54,21 @@ class UnusedRows:
     rows: int = 0
     no_user: int = 0
     no_region: int = 0
+    country_only: int = 0
     unknown_region: int = 0
     outside: int = 0
 
     @property
     def total(self) -> int:
         """The number of rows that were not used."""
-        return self.no_user + self.no_region + self.unknown_region + self.outside
+        return self.no_user + self.no_region + self.country_only + self.unknown_region + self.outside
 
     def describe(self) -> str:
         """Return one line that says how many rows were not used, and why."""
         parts = {
             "without a user": self.no_user,
             "without a region": self.no_region,
+            "known to the country only": self.country_only,
             "with an unknown region": self.unknown_region,
             "with no time, or a time outside the requested weeks": self.outside,
         }
@@ -104,11 +106,17 @@ class Engine(Protocol):
         """Bound the events of a day, which begins and ends at two instants, and add up the contributions."""
 
     def unused_rows(
-        self, begin: datetime, end: datetime, requested: tuple[datetime, datetime], used: int
+        self,
+        begin: datetime,
+        end: datetime,
+        requested: tuple[datetime, datetime],
+        used: int,
+        country: Sequence[str] = (),
     ) -> UnusedRows:
         """Count the rows that were not used, by reason, in the files that hold events of a week.
 
         The week lies between `begin` and `end`, within the span that was `requested`; `used` of its events were used.
+        `country` are the names of the country itself, which counts at no level.
         """
 
 

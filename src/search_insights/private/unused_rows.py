@@ -11,7 +11,9 @@ from search_insights.support.sql import literal
 Ask = Callable[[str], Sequence[Sequence[Any]]]
 
 
-def find_unused_rows(ask: Ask, of_week: str, of_requested: str, used: int, has_files: bool = True) -> UnusedRows:
+def find_unused_rows(
+    ask: Ask, of_week: str, of_requested: str, used: int, country: Sequence[str], has_files: bool = True
+) -> UnusedRows:
     """Count the rows of a week that were not used, by reason; look closely only if not all rows of all files were used.
 
     A file that holds events of the week should hold little else than the requested weeks. A table, which has no files,
@@ -22,7 +24,7 @@ def find_unused_rows(ask: Ask, of_week: str, of_requested: str, used: int, has_f
     no_time = "SELECT count(*) FROM log WHERE timestamp IS NULL"
     if not has_files:
         rows, outside = _number(ask, f"SELECT count(*) FROM log WHERE {of_week}"), _number(ask, no_time)
-        return _with_reasons(ask, of_week, used, rows, outside)
+        return _with_reasons(ask, of_week, used, rows, outside, country)
     files = [row[0] for row in ask(f"SELECT DISTINCT file FROM log_files WHERE {of_week}")]
     if not files:
         outside = _number(ask, no_time)
@@ -31,24 +33,30 @@ def find_unused_rows(ask: Ask, of_week: str, of_requested: str, used: int, has_f
     ((rows, requested, total),) = ask(f"""
         SELECT count(*) FILTER (WHERE {of_week}), count(*) FILTER (WHERE {of_requested}), count(*)
         FROM log_files WHERE {in_files}""")
-    return _with_reasons(ask, of_week, used, rows, total - requested)
+    return _with_reasons(ask, of_week, used, rows, total - requested, country)
 
 
-def _with_reasons(ask: Ask, of_week: str, used: int, rows: int, outside: int) -> UnusedRows:
+def _with_reasons(ask: Ask, of_week: str, used: int, rows: int, outside: int, country: Sequence[str]) -> UnusedRows:
     """Add why rows of the week were not used. They must add up, or the log was being written while it was counted."""
-    reasons = _reasons(ask, of_week) if used != rows else (0, 0, 0)
+    reasons = _reasons(ask, of_week, country) if used != rows else (0, 0, 0, 0)
     if used + sum(reasons) != rows:
         raise LogError("the log changed while it was read; nothing was spent: run again when it is complete")
     return UnusedRows(rows + outside, *reasons, outside)
 
 
-def _reasons(ask: Ask, condition: str) -> tuple[int, int, int]:
+def _reasons(ask: Ask, condition: str, country: Sequence[str]) -> tuple[int, int, int, int]:
+    """Count the rows without a user, without a region, known to the country only, and with an unknown region."""
+    # As hexadecimal digits, because engines differ in how they read a backslash in a literal.
+    names = ", ".join(literal(name.encode("utf-8").hex().upper()) for name in country)
+    of_country = f"hex(region) IN ({names})" if country else "false"
+    unknown = "user_id IS NOT NULL AND region IS NOT NULL AND name IS NULL"
     (row,) = ask(f"""
         SELECT count(*) FILTER (WHERE user_id IS NULL),
                count(*) FILTER (WHERE user_id IS NOT NULL AND region IS NULL),
-               count(*) FILTER (WHERE user_id IS NOT NULL AND region IS NOT NULL AND name IS NULL)
+               count(*) FILTER (WHERE {unknown} AND {of_country}),
+               count(*) FILTER (WHERE {unknown} AND NOT {of_country})
         FROM log LEFT JOIN names ON names.name = log.region WHERE {condition}""")
-    return row[0], row[1], row[2]
+    return row[0], row[1], row[2], row[3]
 
 
 def _number(ask: Ask, sql: str) -> int:

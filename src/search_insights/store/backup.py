@@ -14,7 +14,7 @@ from pathlib import Path
 
 from search_insights.errors import CheckFailed, SearchInsightsError, StoreError
 from search_insights.store.journal import read_journal, remember, remember_lost, remember_place
-from search_insights.store.ledger import FinalWeek, LedgerEntry
+from search_insights.store.ledger import FinalWeek, LedgerEntry, LostWeek
 from search_insights.store.older_copy import backups_in
 from search_insights.store.opening import open_store, read_weeks
 from search_insights.store.verification import DerivedCheck, damage
@@ -92,7 +92,7 @@ def restore(
         _move_aside(store)
         put_in_place(draft, store)
     lost = sorted(read_journal(store).weeks.keys() - restored.keys())
-    remember_lost(store, lost)
+    remember_lost(store, [LostWeek(week) for week in lost])
     return Restored(tuple(restored), tuple(lost))
 
 

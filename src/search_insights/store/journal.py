@@ -4,9 +4,10 @@ A store can lose a week that was released: an older copy of it is restored, or i
 or damaged. Noising that week again would be a second release of its searches. So each final week is recorded here too:
 after it is committed, and at the latest before anything is published from the store.
 
-A line is a week that became final, as a JSON object. Or it says that a week is `lost`; or in which folder the store was
-`published` or `backed-up`, because what lies there may know of more weeks than a store and a journal that were both
-replaced by older copies. Lines are only added, never changed. Earlier versions wrote a week's first day and checksum.
+A line is a week that became final, as a JSON object. Or it says that a week is `lost`, with its instants if it was
+declared so; or in which folder the store was `published` or `backed-up`, because what lies there may know of more
+weeks than a store and a journal that were both replaced by older copies. Lines are only added, never changed. Earlier
+versions wrote a week's first day and checksum.
 """
 
 import json
@@ -18,8 +19,8 @@ from pathlib import Path
 from typing import Literal
 
 from search_insights.errors import StoreError
-from search_insights.spec.weeks import Week
-from search_insights.store.ledger import FinalWeek, final_week
+from search_insights.spec.weeks import FIRST_WEEK, LAST_WEEK, Week
+from search_insights.store.ledger import FinalWeek, LostWeek, final_week
 from search_insights.support.files import flush, private_files
 
 Place = Literal["published", "backed-up"]
@@ -32,7 +33,7 @@ class Journal:
     """What a journal says. `tail` is a last line that is not whole: a crash cut it off, or the file is damaged."""
 
     weeks: dict[date, FinalWeek] = field(default_factory=dict)
-    lost: set[date] = field(default_factory=set)
+    lost: dict[date, LostWeek] = field(default_factory=dict)
     places: dict[Place, list[Path]] = field(default_factory=lambda: {place: [] for place in _PLACES})
     tail: str = ""
 
@@ -71,8 +72,9 @@ def _add(journal: Journal, line: str, where: str) -> None:
         if known.checksum != record.checksum:
             raise StoreError(f"{where}: week {record.week} is listed twice with different noise")
         journal.weeks[record.week] = record if record.begins_at else known
-    elif isinstance(record, date):
-        journal.lost.add(record)
+    elif isinstance(record, LostWeek):
+        known_lost = journal.lost.get(record.week, record)
+        journal.lost[record.week] = record if record.begins_at else known_lost
     elif record:
         place, folder = record
         journal.places[place].append(folder)
@@ -80,14 +82,14 @@ def _add(journal: Journal, line: str, where: str) -> None:
         raise StoreError(f"{where}: expected a week and a checksum; the journal is damaged, fix the line")
 
 
-def _parse(line: str) -> FinalWeek | date | tuple[Place, Path] | None:
+def _parse(line: str) -> FinalWeek | LostWeek | tuple[Place, Path] | None:
     """Return the record of a line; None if it is not one."""
     try:
         if line.startswith("{"):
             return final_week(json.loads(line))
         first, rest = line.split(" ", 1)
         if first == _LOST:
-            return date.fromisoformat(rest)
+            return _lost_week(*rest.split(" "))
         for place in _PLACES:
             if first == place:
                 return place, Path(str(json.loads(rest)))
@@ -96,9 +98,26 @@ def _parse(line: str) -> FinalWeek | date | tuple[Place, Path] | None:
         return None
 
 
-def remember(store: Path, weeks: Iterable[FinalWeek]) -> None:
+def _lost_week(week: str, begins_at: str = "", ends_at: str = "") -> LostWeek:
+    first_day = date.fromisoformat(week)
+    if not FIRST_WEEK <= first_day <= LAST_WEEK or bool(begins_at) != bool(ends_at):
+        raise ValueError
+    return LostWeek(first_day, begins_at, ends_at)
+
+
+def remember(store: Path, weeks: Iterable[FinalWeek], lost: Iterable[LostWeek] = ()) -> None:
     """Record weeks that the journal does not have, or not with their instants; refuse one that contradicts it."""
     journal = read_journal(store)
+    _append(store, journal, [*_new_weeks(store, journal, weeks), *_new_lost(journal, lost)])
+
+
+def refuse_contradiction(store: Path, weeks: Iterable[FinalWeek], lost: Iterable[LostWeek] = ()) -> None:
+    """Refuse what `remember` would refuse, and write nothing."""
+    journal = read_journal(store)
+    _require_whole(store, journal, [*_new_weeks(store, journal, weeks), *_new_lost(journal, lost)])
+
+
+def _new_weeks(store: Path, journal: Journal, weeks: Iterable[FinalWeek]) -> list[str]:
     new: list[str] = []
     for week in sorted(weeks, key=lambda week: week.week):
         known = journal.weeks.get(week.week)
@@ -109,13 +128,21 @@ def remember(store: Path, weeks: Iterable[FinalWeek]) -> None:
             )
         if not known or (week.begins_at and not known.begins_at):
             new.append(json.dumps({**asdict(week), "week": week.week.isoformat()}))
-    _append(store, journal, new)
+    return new
 
 
-def remember_lost(store: Path, weeks: Iterable[date]) -> None:
-    """Record that weeks are known to be lost: the store goes on without them, and they are not noised again."""
-    journal = read_journal(store)
-    _append(store, journal, [f"{_LOST} {week}" for week in sorted(set(weeks) - journal.lost)])
+def _new_lost(journal: Journal, lost: Iterable[LostWeek]) -> list[str]:
+    new: list[str] = []
+    for week in sorted(lost, key=lambda week: week.week):
+        known = journal.lost.get(week.week)
+        if not known or (week.begins_at and not known.begins_at):
+            new.append(" ".join(filter(None, (_LOST, str(week.week), week.begins_at, week.ends_at))))
+    return new
+
+
+def remember_lost(store: Path, weeks: Iterable[LostWeek]) -> None:
+    """Record that weeks are known to be lost: the store goes on without them, and they are never noised."""
+    remember(store, (), weeks)
 
 
 def remember_place(store: Path, place: Place, folder: Path) -> None:
@@ -128,11 +155,7 @@ def remember_place(store: Path, place: Place, folder: Path) -> None:
 def _append(store: Path, journal: Journal, lines: Sequence[str]) -> None:
     """Append lines, and force them to disk before anything relies on them."""
     path = journal_path(store)
-    if not _may_be_cut(journal.tail, lines):
-        raise StoreError(
-            f"{path}: the last line is not whole, and not of a week in {store.name}; compare it with the weeks that "
-            "were published, then complete the line or remove it"
-        )
+    _require_whole(store, journal, lines)
     if not lines:
         return
     try:
@@ -153,6 +176,15 @@ def _append(store: Path, journal: Journal, lines: Sequence[str]) -> None:
         ) from None
 
 
+def _require_whole(store: Path, journal: Journal, lines: Sequence[str]) -> None:
+    """Refuse a journal whose last line is not whole, unless it may be removed."""
+    if not _may_be_cut(journal.tail, lines):
+        raise StoreError(
+            f"{journal_path(store)}: the last line is not whole, and not of a week in {store.name}; compare it with "
+            "the weeks that were published, then complete the line or remove it"
+        )
+
+
 def _may_be_cut(tail: str, lines: Sequence[str]) -> bool:
     """Return whether a last line that is not whole may be removed.
 
@@ -164,12 +196,24 @@ def _may_be_cut(tail: str, lines: Sequence[str]) -> bool:
 
 
 def refuse_second_noise(store: Path, weeks: Iterable[Week]) -> None:
-    """Refuse weeks that the store does not hold, although they or some of their instants became final."""
-    known = read_journal(store).weeks.values()
+    """Refuse weeks that the store does not hold, although they or some of their instants became final, or are lost."""
+    journal = read_journal(store)
     for week in weeks:
-        for final in known:
+        for final in journal.weeks.values():
             if final.overlaps(week):
                 raise behind(store, final.week, journal_path(store))
+        # Of a week that was committed before it was lost, the instants are those of its own line.
+        refuse_lost(store, week, (lost for lost in journal.lost.values() if lost.week not in journal.weeks))
+
+
+def refuse_lost(store: Path, week: Week, lost: Iterable[LostWeek]) -> None:
+    """Refuse to noise a week that is lost, or has instants of one that is: the dataset says that it never comes."""
+    for other in lost:
+        if other.overlaps(week):
+            raise StoreError(
+                f"{store}: week {week} is lost, or shares instants with week {other.week}, which is; a lost week is "
+                "never noised. Leave it out"
+            )
 
 
 def behind(store: Path, week: date, witness: Path) -> StoreError:

@@ -99,17 +99,45 @@ class FinalWeek:
         Instants that are not known, or cannot be right, are taken to lie as far apart as they may: a dataset may have
         been changed.
         """
-        first, last = self._widest_span()
-        if first <= self.begins_at < self.ends_at <= last:
-            first, last = self.begins_at, self.ends_at
-        begin, end = instants_of(week)
-        return first < end and begin < last
+        return _shares_instants(self.week, self.begins_at, self.ends_at, week)
 
-    def _widest_span(self) -> tuple[str, str]:
-        """Return the instants between which the week lies in any zone, from the earliest midnight to the latest."""
-        midnight = datetime.combine(self.week, time(), UTC)
-        begin, end = midnight - timedelta(hours=14), midnight + timedelta(days=DAYS_OF_WEEK, hours=12)
-        return instant_text(begin), instant_text(end)
+
+@dataclass(frozen=True, slots=True)
+class LostWeek:
+    """A week that the store does not hold and never will: it is never noised.
+
+    begins_at, ends_at  its instants, as in a ledger entry
+    reason              why it is lost, in the publisher's words; it is published
+    recorded_at         the day on which it was declared lost, in UTC
+
+    The journal has no reason and no day, and no instants of a week that `store restore` found to be lost.
+    """
+
+    week: date
+    begins_at: str = ""
+    ends_at: str = ""
+    reason: str = ""
+    recorded_at: str = ""
+
+    def overlaps(self, week: Week) -> bool:
+        """Return whether a week has an instant of this one."""
+        return _shares_instants(self.week, self.begins_at, self.ends_at, week)
+
+
+def _shares_instants(first_day: date, begins_at: str, ends_at: str, week: Week) -> bool:
+    """Return whether a week has an instant of the one that begins on a day, at an instant that may be unknown."""
+    first, last = _widest_span(first_day)
+    if first <= begins_at < ends_at <= last:
+        first, last = begins_at, ends_at
+    begin, end = instants_of(week)
+    return first < end and begin < last
+
+
+def _widest_span(first_day: date) -> tuple[str, str]:
+    """Return the instants between which a week lies in any zone, from the earliest midnight to the latest."""
+    midnight = datetime.combine(first_day, time(), UTC)
+    begin, end = midnight - timedelta(hours=14), midnight + timedelta(days=DAYS_OF_WEEK, hours=12)
+    return instant_text(begin), instant_text(end)
 
 
 def final_week(record: Mapping[str, Any]) -> FinalWeek:
@@ -153,12 +181,16 @@ class ScalingRecord:
 
 @dataclass(frozen=True, slots=True)
 class SparsityRecord:
-    """The regions (place_ids) removed for sparsity, the weeks of the release that decided it, and the day (UTC)."""
+    """The regions (place_ids) removed for sparsity, the weeks of the release that decided it, and the day (UTC).
+
+    `withdrawn` are those of the removed regions that were published until then.
+    """
 
     first_week: date
     last_week: date
     removed: list[str]
     fixed_at: str
+    withdrawn: list[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
                 if (about["spec_fingerprint"], about["geography_fingerprint"]) != _fingerprints(coverage):
                     raise _mismatch(Store(connection, path, _coverage(connection, about, path)), coverage)
             store = Store(connection, path, coverage)
-            remember(path, [entry.final for entry in store.entries()])
+            remember(path, [entry.final for entry in store.entries()], store.lost())
             _require_same_boundaries(store)
             yield store
         finally:
@@ -100,7 +100,7 @@ def _connect(path: Path, read_only: bool) -> "duckdb.DuckDBPyConnection":
     _require_name(path)
     _require_database(path)
     if not read_only:
-        _require_one_name(path)
+        require_one_name(path)
     with explained(path):
         return connect(str(file), read_only=read_only)
 
@@ -128,7 +128,7 @@ def _refuse_stray_log(path: Path, file: Path) -> None:
         )
 
 
-def _require_one_name(path: Path) -> None:
+def require_one_name(path: Path) -> None:
     """Refuse a file that has a second name: by that name it would have another write-ahead log and another journal."""
     for _ in range(50):
         if path.stat().st_nlink == 1:

@@ -22,12 +22,21 @@ CREATE OR REPLACE TABLE ledger (
     times TEXT NOT NULL, zone_data TEXT NOT NULL, time_column TEXT NOT NULL
 );
 
+-- Weeks that the store does not hold and never will, each with the publisher's reason.
+CREATE OR REPLACE TABLE lost (
+    week DATE PRIMARY KEY, begins_at TEXT NOT NULL, ends_at TEXT NOT NULL, reason TEXT NOT NULL,
+    recorded_at TEXT NOT NULL
+);
+
 -- What a release fixed for all later ones (post-processing of noisy counts). At most one row each.
 CREATE OR REPLACE TABLE scaling (
     factor DOUBLE NOT NULL, first_week DATE NOT NULL, last_week DATE NOT NULL, weeks INTEGER NOT NULL,
     fixed_at TEXT NOT NULL
 );
-CREATE OR REPLACE TABLE sparsity (first_week DATE NOT NULL, last_week DATE NOT NULL, removed TEXT[] NOT NULL, fixed_at TEXT NOT NULL);
+CREATE OR REPLACE TABLE sparsity (
+    first_week DATE NOT NULL, last_week DATE NOT NULL, removed TEXT[] NOT NULL, fixed_at TEXT NOT NULL,
+    withdrawn TEXT[] NOT NULL
+);
 
 -- Changes of published values, each with the publisher's reason.
 CREATE OR REPLACE TABLE corrections (recorded_at TEXT NOT NULL, changed_values INTEGER NOT NULL, reason TEXT NOT NULL);

@@ -22,10 +22,11 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region
 from search_insights.spec.weeks import Week
 from search_insights.store.file_errors import explained
-from search_insights.store.journal import refuse_second_noise, remember
+from search_insights.store.journal import refuse_lost, refuse_second_noise, remember, remember_lost
 from search_insights.store.ledger import (
     CorrectionRecord,
     LedgerEntry,
+    LostWeek,
     ScalingRecord,
     SparsityRecord,
     checksum,
@@ -76,6 +77,7 @@ class Store:
             if self._overlaps(week):
                 raise StoreError(f"{self.path}: already has week {week} or some of its instants; a week is noised once")
             refuse_second_noise(self.path, [week])
+            refuse_lost(self.path, week, self.lost())
             self.connection.register("given", given)
             insert = "INSERT INTO counts SELECT CAST(? AS DATE), cell, noisy FROM given WHERE cell BETWEEN ? AND ?"
             for first in range(0, noisy.size, _ROWS_PER_INSERT):
@@ -84,6 +86,29 @@ class Store:
             self.connection.execute(f"INSERT INTO ledger VALUES ({marks})", list(astuple(entry)))
         self.connection.unregister("given")
         remember(self.path, [entry.final])
+
+    def lost(self) -> list[LostWeek]:
+        """Return the weeks that were declared lost, the oldest first."""
+        return [LostWeek(*row) for row in self._rows("SELECT * FROM lost ORDER BY week")]
+
+    def lose(self, lost: LostWeek) -> None:
+        """Declare a week lost, once. The store must not hold any instant of it, and never will."""
+        with explained(self.path), transaction(self.connection):
+            self.require_can_be_lost(lost)
+            self.connection.execute("INSERT INTO lost VALUES (?, ?, ?, ?, ?)", list(astuple(lost)))
+        remember_lost(self.path, [lost])
+
+    def require_can_be_lost(self, lost: LostWeek) -> None:
+        """Refuse a week that the store holds, and one that was declared lost already."""
+        week = Week(lost.week, self.coverage.spec.time_zone)
+        if self._overlaps(week):
+            raise StoreError(f"{self.path}: holds week {week}, or some of its instants; it is not lost")
+        for known in self.lost():
+            if known.week == lost.week:
+                raise StoreError(
+                    f"{self.path}: week {week} was declared lost on {known.recorded_at}, and the reason is recorded; "
+                    "it does not change"
+                )
 
     def scaling(self) -> ScalingRecord | None:
         """Return the factor that the first release fixed, if there was one."""

@@ -1,7 +1,8 @@
 """Stores of an earlier schema, read and written as those of the present one.
 
 Version 1 knew a week by its first day only, recorded the time at which it was committed, and did not tell text with
-offsets from text without. What follows from its spec is added; what cannot be known is recorded as unknown.
+offsets from text without. It knew no lost weeks, and not which sparse regions had been published. What follows from its
+spec is added; what cannot be known is recorded as unknown.
 """
 
 from typing import TYPE_CHECKING
@@ -17,6 +18,11 @@ SCHEMA_VERSION = 2
 # The fields of a ledger entry that version 1 did not have.
 _NEW_COLUMNS = ("begins_at", "ends_at", "times", "zone_data", "time_column")
 
+_LOST = (
+    "week DATE PRIMARY KEY, begins_at TEXT NOT NULL, ends_at TEXT NOT NULL, reason TEXT NOT NULL, "
+    "recorded_at TEXT NOT NULL"
+)
+
 
 def upgrade(connection: "duckdb.DuckDBPyConnection", time_zone: str) -> None:
     """Bring a store of version 1 to the present one, inside the caller's transaction."""
@@ -28,11 +34,13 @@ def upgrade(connection: "duckdb.DuckDBPyConnection", time_zone: str) -> None:
     # A zone was recorded for text too, whether or not its rows had offsets.
     connection.execute(f"UPDATE ledger SET times = CASE naive_zone WHEN '' THEN 'instant' ELSE '{UNKNOWN}' END")
     connection.execute("UPDATE ledger SET committed_at = left(committed_at, 10)")
+    connection.execute("ALTER TABLE sparsity ADD COLUMN withdrawn TEXT[] DEFAULT []")
 
 
 def upgrade_file(connection: "duckdb.DuckDBPyConnection", time_zone: str) -> None:
     """Upgrade a store that is open for writing, inside the caller's transaction."""
     upgrade(connection, time_zone)
+    connection.execute(f"CREATE TABLE lost ({_LOST})")
     for table, column in (("scaling", "fixed_at"), ("sparsity", "fixed_at"), ("corrections", "recorded_at")):
         connection.execute(f"UPDATE {table} SET {column} = left({column}, 10)")
     connection.execute("UPDATE about SET value = ? WHERE key = 'schema_version'", [str(SCHEMA_VERSION)])
@@ -40,5 +48,7 @@ def upgrade_file(connection: "duckdb.DuckDBPyConnection", time_zone: str) -> Non
 
 def upgrade_in_memory(connection: "duckdb.DuckDBPyConnection", time_zone: str) -> None:
     """Show a store that is open for reading as one of the present version; its file does not change."""
-    connection.execute("CREATE TEMP TABLE ledger AS FROM ledger")  # hides the one in the file
+    for table in ("ledger", "sparsity"):
+        connection.execute(f"CREATE TEMP TABLE {table} AS FROM {table}")  # hides the one in the file
+    connection.execute(f"CREATE TEMP TABLE lost ({_LOST})")
     upgrade(connection, time_zone)

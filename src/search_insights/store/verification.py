@@ -33,7 +33,8 @@ def damage(store: Store, check_derived: DerivedCheck) -> list[str]:
     of_counts = [line for entry in entries for line in _week_problems(store, entry)]
     # What was derived can be checked only against the counts that were committed.
     of_derived = [] if of_counts else check_derived(store)
-    return [*_cell_problems(store), *of_counts, *_ledger_problems(store, entries), *of_derived]
+    of_weeks = [*_ledger_problems(store, entries), *_lost_problems(store, entries)]
+    return [*_cell_problems(store), *of_counts, *of_weeks, *of_derived]
 
 
 def _cell_problems(store: Store) -> Iterator[str]:
@@ -70,6 +71,22 @@ def _ledger_problems(store: Store, entries: list[LedgerEntry]) -> Iterator[str]:
     for earlier, later in pairwise(entries):
         if later.begins_at < earlier.ends_at:
             yield f"weeks {earlier.week} and {later.week} share instants"
+
+
+def _lost_problems(store: Store, entries: list[LedgerEntry]) -> Iterator[str]:
+    """Check that every lost week is a week of the spec, has a reason, and shares no instant with one of the store."""
+    spec = store.coverage.spec
+    for lost in store.lost():
+        week = Week(lost.week, spec.time_zone)
+        if WEEKDAYS[lost.week.weekday()] != spec.first_day_of_week:
+            yield f"lost week {week}: does not begin on {spec.first_day_of_week.capitalize()}"
+        if (lost.begins_at, lost.ends_at) != instants_of(week):
+            yield f"lost week {week}: begins or ends at another instant than by the zone data {zone_data_version()}"
+        if not lost.reason.strip():
+            yield f"lost week {week}: has no reason"
+        for entry in entries:
+            if entry.final.overlaps(week):
+                yield f"week {entry.week}: is in the store, although week {week} was declared lost"
 
 
 def _journal_problems(store: Store) -> Iterator[str]:

@@ -20,16 +20,22 @@ _RENAME_EXCHANGE = 2
 def replacing(folder: Path) -> Iterator[Path]:
     """Yield an empty folder to fill; at the end it replaces `folder`, which is not touched until then."""
     folder = folder.resolve()  # the target of a link, so that the link stays
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: is a file; give a folder")
-    if not folder.parent.is_dir():
-        raise InputError(f"{folder}: no folder {folder.parent}; make it first")
+    require_replaceable(folder)
     _clean_up_half_swap(folder)
     with working_folder(folder.parent, f".{folder.name}.draft-") as draft:
         yield draft
         draft.chmod(0o755)  # unlike a store, this is meant to be read by others
         _flush_all(draft)
         _swap_in(draft, folder)
+
+
+def require_replaceable(folder: Path) -> None:
+    """Refuse a file, and a folder in a folder that there is not."""
+    folder = folder.resolve()
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; give a folder")
+    if not folder.parent.is_dir():
+        raise InputError(f"{folder}: no folder {folder.parent}; make it first")
 
 
 def _flush_all(folder: Path) -> None:

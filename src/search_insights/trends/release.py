@@ -1,5 +1,6 @@
 """A release: the trends of a store, with sparse regions removed and values scaled, ready to be written."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -9,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.spec.coverage import Coverage
-from search_insights.store.journal import remember
-from search_insights.store.ledger import CorrectionRecord, LedgerEntry, ScalingRecord, SparsityRecord
+from search_insights.store.journal import refuse_contradiction, remember
+from search_insights.store.ledger import CorrectionRecord, LedgerEntry, LostWeek, ScalingRecord, SparsityRecord
 from search_insights.store.opening import open_store
 from search_insights.support.arrays import Bools, Floats
 from search_insights.trends.derive import Trends, derive
 from search_insights.trends.scaling import scaling_factor
-from search_insights.trends.sparsity import sparse_regions
+from search_insights.trends.sparsity import Window, sparse_regions, window_of
 
 # The outcome of a value: it is published, or the reason why not.
 OUTCOMES = ("published", "sparse region", "not positive", "too uncertain")
@@ -33,6 +34,7 @@ class Release:
     coverage: Coverage
     trends: Trends
     entries: tuple[LedgerEntry, ...]
+    lost: tuple[LostWeek, ...]
     scaling: ScalingRecord
     sparsity: SparsityRecord | None
     corrections: tuple[CorrectionRecord, ...]
@@ -45,6 +47,11 @@ class Release:
         The day only: a run that begins at a known time and says when it ended would reveal how large the log is.
         """
         return f"{max(entry.committed_at for entry in self.entries)[:10]}T00:00:00Z"
+
+    @cached_property
+    def window(self) -> Window:
+        """The weeks of the sparsity window."""
+        return window_of(self.coverage.spec.sparsity, self.trends.weeks, [lost.week for lost in self.lost])
 
     @cached_property
     def removed(self) -> Bools:
@@ -77,30 +84,44 @@ class Release:
         return np.where(self.removed[None, :, None], 1, outcome).astype(np.int8)
 
 
-def make_release(store_path: Path) -> Release:
+def make_release(store_path: Path, *, only_look: bool = False) -> Release:
     """Derive a release from a store, which is only read: a release that is refused fixes nothing.
 
-    The store's weeks are recorded in its journal first.
+    The store's weeks are recorded in its journal first, unless the caller will `only_look` at the release.
     """
     with open_store(store_path) as store:
+        entries, lost = tuple(store.entries()), tuple(store.lost())
         # Before anyone can see them: from now on they are never noised again.
-        remember(store_path, [entry.final for entry in store.entries()])
+        (refuse_contradiction if only_look else remember)(store_path, [entry.final for entry in entries], lost)
         trends = derive(store)
-        scaling, sparsity = store.scaling() or _scaling(trends), store.sparsity() or _sparsity(trends)
+        window = window_of(store.coverage.spec.sparsity, trends.weeks, [week.week for week in lost])
+        scaling, sparsity = store.scaling() or _scaling(trends), store.sparsity() or _sparsity(trends, window)
         known = (store.scaling(), store.sparsity())
         decisions = tuple(r for r in (scaling, sparsity) if r is not None and r not in known)
-        return Release(
-            store.coverage, trends, tuple(store.entries()), scaling, sparsity, tuple(store.corrections()), decisions
-        )
+        corrections = tuple(store.corrections())
+        return Release(store.coverage, trends, entries, lost, scaling, sparsity, corrections, decisions)
 
 
 def _scaling(trends: Trends) -> ScalingRecord:
     return ScalingRecord(scaling_factor(trends), trends.weeks[0], trends.weeks[-1], len(trends.weeks), _today())
 
 
-def _sparsity(trends: Trends) -> SparsityRecord | None:
-    removed = sparse_regions(trends)
-    return None if removed is None else SparsityRecord(trends.weeks[0], trends.weeks[-1], removed, _today())
+def _sparsity(trends: Trends, window: Window) -> SparsityRecord | None:
+    removed = sparse_regions(trends, window)
+    return None if removed is None else SparsityRecord(trends.weeks[0], trends.weeks[-1], removed, _today(), [])
+
+
+def withdrawing(release: Release, shown: Collection[str]) -> Release:
+    """Return the release with the record of which regions it removes although they were shown until now.
+
+    Only the release that decides which regions are sparse records it.
+    """
+    decided = release.sparsity
+    if decided is None or decided not in release.decisions:
+        return release
+    record = replace(decided, withdrawn=[place_id for place_id in decided.removed if place_id in shown])
+    decisions = tuple(record if decision is decided else decision for decision in release.decisions)
+    return replace(release, sparsity=record, decisions=decisions)
 
 
 def corrected(release: Release, changed_values: int, reason: str) -> Release:

@@ -6,7 +6,7 @@ counted on the side (accumulators, observed metrics), where retries would add up
 """
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -111,12 +111,17 @@ class SparkEngine:
         )
 
     def unused_rows(
-        self, begin: datetime, end: datetime, requested: tuple[datetime, datetime], used: int
+        self,
+        begin: datetime,
+        end: datetime,
+        requested: tuple[datetime, datetime],
+        used: int,
+        country: Sequence[str] = (),
     ) -> UnusedRows:
         """Count the rows that were not used, by reason."""
         require_unchanged(self.session, self.log)
-        has_files = bool(self.log.files)
-        return find_unused_rows(self._ask, self.log.between(begin, end), self.log.between(*requested), used, has_files)
+        of_week, of_requested = self.log.between(begin, end), self.log.between(*requested)
+        return find_unused_rows(self._ask, of_week, of_requested, used, country, has_files=bool(self.log.files))
 
     def _ask(self, sql: str) -> list[tuple[Any, ...]]:
         with self._explained():

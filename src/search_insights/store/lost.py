@@ -1,0 +1,64 @@
+"""Declaring a week lost: the store will never hold it, and what waits for it goes on without it.
+
+A week may be missing because its log is gone, because the series began later, or because no backup has it. Sparsity
+waits for every week of its window, so a missing one would keep sparse regions for ever. A week that was declared lost
+is never noised afterwards: the dataset says that it never comes.
+"""
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from search_insights.errors import InputError
+from search_insights.spec.weeks import Week, week_of
+from search_insights.store.journal import behind, journal_path, read_journal
+from search_insights.store.ledger import LostWeek, instants_of
+from search_insights.store.opening import open_store
+from search_insights.store.store import Store
+
+_MOST_CHARACTERS = 500
+_JOINERS = "\u200c\u200d"  # not printable by themselves, but many scripts need them
+
+
+def lose(store_path: Path, first_day: date, reason: str) -> LostWeek:
+    """Record in store and journal that a week is lost, and why; the reason is published.
+
+    A store of an earlier version is upgraded when it is opened for writing, so everything is checked before.
+    """
+    reason = _checked_reason(reason)
+    with open_store(store_path) as store:
+        week = _checked_week(store, first_day)
+        now = datetime.now(UTC)
+        if not week.is_over(now):
+            raise InputError(f"week {week} is not over (it ends {week.end:%Y-%m-%d %H:%M} UTC), so it is not lost")
+        lost = LostWeek(first_day, *instants_of(week), reason, now.date().isoformat())
+        store.require_can_be_lost(lost)
+        _refuse_older_copy(store, first_day)
+    with open_store(store_path, writable=True) as store:
+        store.lose(lost)
+    return lost
+
+
+def _checked_reason(reason: str) -> str:
+    reason = reason.strip()
+    if not reason:
+        raise InputError("`reason`: say briefly why the week is lost; the reason is published")
+    if len(reason) > _MOST_CHARACTERS:
+        raise InputError(f"`reason`: {len(reason):,} characters; use at most {_MOST_CHARACTERS}")
+    for character in reason:
+        if not character.isprintable() and character not in _JOINERS:
+            raise InputError(f"`reason`: U+{ord(character):04X} cannot be shown; use one line of plain text")
+    return reason
+
+
+def _checked_week(store: Store, first_day: date) -> Week:
+    try:
+        return week_of(store.coverage.spec, first_day)
+    except InputError as error:
+        raise InputError(f"`week`: {error}") from None
+
+
+def _refuse_older_copy(store: Store, first_day: date) -> None:
+    """Refuse a week that was committed but is not in the store, unless a restore found no backup that has it."""
+    journal = read_journal(store.path)
+    if first_day in journal.weeks and first_day not in journal.lost:
+        raise behind(store.path, first_day, journal_path(store.path))
