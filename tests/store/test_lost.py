@@ -120,7 +120,6 @@ def test_a_lost_week_is_refused_before_the_log_is_read(publisher: Publisher) -> 
         ("2021-01-18", "a\nb", "--reason: U+000A cannot be shown"),
         ("2021-01-18", "a\x1b[31mb", "--reason: U+001B cannot be shown"),
         ("2021-01-18", "a\u202eb", "--reason: U+202E cannot be shown"),
-        ("2021-01-18", "a\udcffb", "--reason: U+DCFF cannot be shown"),
         ("2021-01-18", "x" * 501, "--reason: 501 characters; use at most 500"),
     ],
 )
