@@ -64,14 +64,18 @@ def reach_coverage(pair: Pair, ratios: Floats, confidence: float, factor: float 
 
     X - rY depends on the true counts only through their ratio, so this is the least coverage of all counts of it.
     """
+    return chance_within(pair, ratios, factor * reach_of(*pair.sigmas, confidence).at(ratios))
+
+
+def chance_within(pair: Pair, ratios: Floats, reach: Floats) -> Floats:
+    """Return the probability that X - rY is so close to 0, for true ratios r: a sum over the noise of Y."""
     of_x, of_y = law(pair.x), law(pair.y)
     middle, other = of_x.size // 2, of_y.size // 2
     below = np.concatenate([[0.0], np.cumsum(of_x)])
     v = np.arange(-other, other + 1)
-    sigma_x, sigma_y = pair.sigmas
     found = []
-    for ratio, reach in zip(ratios, factor * reach_of(sigma_x, sigma_y, confidence).at(ratios), strict=True):
-        last, first = np.floor(ratio * v + reach) + 1, np.ceil(ratio * v - reach)
+    for ratio, limit in zip(ratios, reach, strict=True):
+        last, first = np.floor(ratio * v + limit) + 1, np.ceil(ratio * v - limit)
         last, first = (np.clip(n + middle, 0, of_x.size).astype(np.int64) for n in (last, first))
         found.append(float((below[last] - below[first]) @ of_y))
     return np.array(found)
