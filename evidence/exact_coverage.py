@@ -55,8 +55,8 @@ def coverage_by_level(repeats: int) -> Result:
     whole = min(row.intervals for row in rows if row.intervals is not None)
     showed = (
         f"{ratios.size:,} true ratios from 0 to 2 (all with denominators up to {DENOMINATORS_PER_REPEAT * repeats}) "
-        f"for each of {len(rows)} pairs of sigmas: coverage is at least {min(row.least for row in rows):.3%}; at shares "
-        f"of 2 to 20% its median is at most {max(row.median for row in rows):.2%}; a reach 1% smaller falls to "
+        f"for each of {len(rows)} pairs of sigmas: coverage is at least {min(row.least for row in rows):.3%}; at "
+        f"shares of 2 to 20% its median is at most {max(row.median for row in rows):.2%}; a reach 1% smaller falls to "
         f"{max(row.smaller for row in rows):.2%} or less, and the plain formula to "
         f"{min(row.plain for row in rows):.1%}; whole intervals, with counts from 0 up, cover at least {whole:.3%}"
     )
