@@ -161,7 +161,7 @@ class _Noise:
 
 def _cumulated(sigma: float) -> Floats:
     """Return P(noise <= k) for k from far below 0 to far above it; beyond that, nothing is left to matter."""
-    reach = int(np.ceil((_TAIL + 1.5) * sigma)) + 2
+    reach = int(np.ceil(2 * _TAIL * sigma)) + 2
     half = np.exp(-np.square(np.arange(reach + 1) / sigma) / 2)
     weights = np.concatenate([half[:0:-1], half])
     cumulated: Floats = np.cumsum(weights / weights.sum())
