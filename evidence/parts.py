@@ -57,6 +57,7 @@ PARTS = (
     _privacy("noticing", "how much too small sigmas must be for the audit to notice", 4, (2, 5)),
     _privacy("noise", "whether drawn noise follows the discrete Gaussian", 4, (0.5, 1.5)),
     _privacy("intervals", "how often published intervals contain the exact ratio", 6, (1, 2)),
+    _privacy("coverage", "how often intervals contain the truth, summed exactly instead of drawn", 6, (4, 10)),
     _privacy("random-specs", "random specs, geographies and user-days against bounding and accounting", 6, (7, 12)),
     _durability("kills", "SIGKILL before lines of the modules that write", 0.15, (5, 30)),
     _durability("moments", "SIGKILL at random moments of each command", 0.2, (2, 8)),

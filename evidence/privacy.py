@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from evidence.exact_coverage import coverage_by_level
 from evidence.experiments import picture_path, run_experiments
 from evidence.inputs import simulate_with_truth
 from evidence.measuring import Result, parser_of, united_states
@@ -213,6 +214,7 @@ EXPERIMENTS = {
     "noticing": noticing,
     "noise": noise,
     "intervals": intervals,
+    "coverage": coverage_by_level,
     "random-specs": random_specs,
 }
 

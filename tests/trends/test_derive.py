@@ -10,6 +10,7 @@ from search_insights.errors import StoreError
 from search_insights.spec.coverage import Coverage
 from search_insights.store.opening import open_store
 from search_insights.trends.derive import Trends, derive
+from search_insights.trends.reach import reach_of
 from tests.support.stores import CITY, add_weeks, place_ids
 
 
@@ -59,13 +60,9 @@ def test_variances_add_up(
     number = place_ids(trends).index(place)
     states = 3 if place == "country/USA" else 1
     x, y = states * [6_000, 3_000, 2_000][trend], states * 100_000
-    z = 1.2815515655446004  # for 80 %; a fifth of a count is added for noise of whole numbers
-    wide = z + 0.2 / math.hypot(sigma_x, sigma_y * x / y)
-    reach_x, reach_y = max(wide * sigma_x, math.ceil(z * sigma_x - 0.5)), wide * sigma_y
-    root = math.sqrt((reach_y * x) ** 2 + (reach_x * y) ** 2 - (reach_x * reach_y) ** 2)
-    low, high = ((x * y + sign * root) / (y**2 - reach_y**2) for sign in (-1, 1))
-    ratios = trends.ratios
-    np.testing.assert_allclose([ratios.low[0, number, trend], ratios.high[0, number, trend]], [low, high], rtol=1e-9)
+    reach = reach_of(np.array(sigma_x), np.array(sigma_y), 0.80)
+    ends = np.array([trends.ratios.low[0, number, trend], trends.ratios.high[0, number, trend]])
+    np.testing.assert_allclose(np.abs(x - ends * y), reach.at(ends), rtol=1e-4)
 
 
 def test_the_width_of_a_country_interval_in_numbers(tmp_path: Path, short_coverage: Coverage) -> None:

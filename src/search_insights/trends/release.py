@@ -79,8 +79,7 @@ class Release:
     def outcomes(self) -> npt.NDArray[np.int8]:
         """For each value, the number of its outcome in OUTCOMES."""
         ratios = self.trends.ratios
-        with np.errstate(invalid="ignore"):
-            outcome = np.where(ratios.kept, 0, np.where(ratios.value > 0, 3, 2))
+        outcome = np.where(ratios.kept, 0, np.where(ratios.positive, 3, 2))
         return np.where(self.removed[None, :, None], 1, outcome).astype(np.int8)
 
 

@@ -1,10 +1,11 @@
 """Removing unreliable values (Section 4.2): each is assessed from noisy counts and public sigmas alone.
 
-X and Y are a noisy count and its normalizing count, with independent Gaussian noise of known sigma around the true x*
-and y*. Fieller's interval for x*/y* contains every ratio r that the data do not contradict. If r is the truth, X - rY
-is Gaussian around 0 with variance sigma_x^2 + r^2 sigma_y^2; r is in the interval if X - rY lies within z standard
-deviations of 0. So the interval covers the truth with the stated probability, whatever x* and y* are. If Y is not
-clearly positive, the interval is unbounded, and the value is dropped.
+X and Y are a noisy count and its normalizing count, with independent noise of known sigma around the true x* and y*.
+Fieller's interval for x*/y* contains every ratio r that the data do not contradict. If r is the truth, X - rY is noise
+around 0 with variance sigma_x^2 + r^2 sigma_y^2; r is in the interval if X - rY lies within the reach of that noise
+(reach.py): about z standard deviations, and exactly as many as noise of whole numbers needs. So the interval covers the
+truth with the stated probability, whatever x* and y* are. If Y is not clearly positive, the interval is unbounded, and
+the value is dropped.
 """
 
 from dataclasses import dataclass
@@ -14,62 +15,92 @@ import numpy as np
 
 from search_insights.spec.spec import Reliability
 from search_insights.support.arrays import Bools, Floats
+from search_insights.trends.reach import Reach, reach_of
 
 # The nodes, in units of its sigma, and weights for averaging over a noisy Y (Gauss-Hermite quadrature).
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 
-# How much an interval is widened because the noise is whole numbers, in counts.
-_STEP = 0.2
+# How often the ends of an interval are refined. It must be odd: after an even number the low end may be too high.
+_STEPS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """Normalized popularities with their intervals, and which of them are reliable enough to be published."""
+    """Normalized popularities with their intervals, and which of them are reliable enough to be published.
+
+    `positive` says where both counts are. A count is never below 0, so two negative noisy counts do not make a value.
+    """
 
     value: Floats
     low: Floats
     high: Floats
+    positive: Bools
     kept: Bools
 
 
 def assess(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliability) -> Ratios:
-    """Divide noisy counts by noisy counts, and assess each ratio by its interval."""
-    low, high = fieller(x, y, sigma_x, sigma_y, rule.confidence)
+    """Divide noisy counts by noisy counts, and assess each ratio by its interval.
+
+    Where even the least reach is too wide, the value is dropped, and its ends are not refined.
+    """
+    x, y = np.broadcast_arrays(x, y)
+    reach = reach_of(sigma_x, sigma_y, rule.confidence)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         value = x / y
-    reach = rule.max_relative_error * value
-    bounded = np.isfinite(low) & np.isfinite(high)
-    # A count is never below 0, so two negative noisy counts do not make a positive ratio.
+    narrow, (low, high) = _fieller(x, y, reach, reach.least), _fieller(x, y, reach, reach.most)
     positive = (x > 0) & (y > 0)
+    kept = positive & np.isfinite(high) & _close(value, narrow[0], narrow[1], rule)
+    _refine(x, y, low, high, narrow[0], reach, kept)
+    kept[kept] = _close(value[kept], low[kept], high[kept], rule)
+    return Ratios(value, np.maximum(low, 0.0), high, positive, kept)
+
+
+def _close(value: Floats, low: Floats, high: Floats, rule: Reliability) -> Bools:
+    limit = rule.max_relative_error * value
     with np.errstate(invalid="ignore"):
-        kept = positive & bounded & (value - low <= reach) & (high - value <= reach)
-    return Ratios(value, np.maximum(low, 0.0), high, kept)
+        close: Bools = (value - low <= limit) & (high - value <= limit)
+    return close
 
 
-def fieller(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Return the ends of Fieller's interval for x*/y*; infinite where Y is not clearly positive.
+def interval(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Return the ends of the interval for x*/y*; infinite where Y is not clearly positive."""
+    x, y = np.broadcast_arrays(x, y)
+    reach = reach_of(sigma_x, sigma_y, confidence)
+    (start, _), (low, high) = _fieller(x, y, reach, reach.least), _fieller(x, y, reach, reach.most)
+    _refine(x, y, low, high, start, reach, np.isfinite(high))
+    return low, high
 
-    The ends solve (X - rY)^2 = z^2 (sigma_x^2 + r^2 sigma_y^2) for r. That is exact for continuous noise. This noise is
-    whole numbers, so the interval is widened by a fifth of a count. Near r = 0 only whole steps of X matter, and there
-    it is widened up to the last step that the confidence needs.
-    """
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratio = np.where(y > 0, np.abs(x) / y, np.inf)
-        z_wide = z + _STEP / np.hypot(sigma_x, np.where(np.isfinite(ratio), ratio, 1.0) * sigma_y)
-    vx, vy = np.maximum(z_wide * sigma_x, np.ceil(z * sigma_x - 0.5)) ** 2, (z_wide * sigma_y) ** 2
+
+def _fieller(x: Floats, y: Floats, reach: Reach, deviations: Floats) -> tuple[Floats, Floats]:
+    """Return the ends for a reach of so many standard deviations: the solutions r of |X - rY| = reach."""
+    vx, vy = (deviations * reach.sigma_x) ** 2, (deviations * reach.sigma_y) ** 2
     leading = y**2 - vy
     clear = (y > 0) & (leading > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        root = np.sqrt(np.maximum(vy * x**2 + vx * y**2 - vx * vy, 0.0))
+        root = np.sqrt(np.maximum(vy * x**2 + vx * leading, 0.0))
         low = np.where(clear, (x * y - root) / leading, -np.inf)
         high = np.where(clear, (x * y + root) / leading, np.inf)
     return low, high
 
 
+def _refine(x: Floats, y: Floats, low: Floats, high: Floats, above: Floats, reach: Reach, where: Bools) -> None:
+    """Bring the ends of some intervals closer, so that they contain every ratio r from 0 up with |X - rY| <= reach(r).
+
+    They begin below and above all of these; `above` is at or above the least of them. The reach never decreases with r.
+    So none is above (X + reach(high)) / Y, and none below (X - reach(above)) / Y. Each step comes several times closer.
+    """
+    x, y, first, last, below = (of_all[where] for of_all in (x, y, above, high, low))
+    reach = reach.of_values(where)
+    for _ in range(_STEPS):
+        first = np.maximum((x - reach.at(np.maximum(first, 0.0))) / y, below)
+        last = np.minimum((x + reach.at(np.maximum(last, 0.0))) / y, last)
+    low[where], high[where] = first, last
+
+
 def chance_of_keeping(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliability) -> Floats:
     """Return the probability that `assess` keeps a value whose exact counts are x and y.
 
+    The reach is taken as z deviations: what whole numbers change averages out, except where r sigma_y is below a count.
     The interval reaches farther up than down. With a = (z sigma_x / X)^2 and g = (z sigma_y / Y)^2 its upper end is
     X/Y (1 + sqrt(g + a (1 - g))) / (1 - g). That is within the limit if X is above some number, so for each Y the
     probability is a normal tail.
@@ -77,13 +108,12 @@ def chance_of_keeping(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, ru
     from scipy import special
 
     z = NormalDist().inv_cdf((1 + rule.confidence) / 2)
-    reach_x = np.maximum(z * sigma_x + _STEP, np.ceil(z * sigma_x - 0.5))
     noisy_y = np.asarray(y)[..., None] + _NODES * np.asarray(sigma_y)[..., None]
     with np.errstate(divide="ignore", invalid="ignore"):
         g = np.where(noisy_y > 0, (z * np.asarray(sigma_y)[..., None] / noisy_y) ** 2, np.inf)
         spare = (1 + rule.max_relative_error) * (1 - g) - 1
         a = np.where((spare > 0) & (g < 1), (spare**2 - g) / (1 - g), -1.0)
-        limit = np.where(a > 0, np.asarray(reach_x)[..., None] / np.sqrt(np.maximum(a, 1e-300)), np.inf)
+        limit = np.where(a > 0, z * np.asarray(sigma_x)[..., None] / np.sqrt(np.maximum(a, 1e-300)), np.inf)
     tails = special.ndtr((np.asarray(x)[..., None] - limit) / np.asarray(sigma_x)[..., None])
     chances: Floats = tails @ (_WEIGHTS / _WEIGHTS.sum())
     return chances
