@@ -84,3 +84,24 @@ def test_a_store_with_a_second_name_is_refused(publisher: Publisher) -> None:
     assert (code, "second name (a hard link)" in err) == (2, True)
     second.unlink()
     assert anonymize(publisher, publisher.store, SECOND)[0] == 0
+
+
+@pytest.mark.parametrize("words", [("ledger",), ("publish", "--out", "out"), ("store", "backup", "--out", "out")])
+def test_a_link_that_leads_in_a_circle_is_one_line(publisher: Publisher, words: tuple[str, ...]) -> None:
+    """Exit code 2 and a word about the link, whatever is done with it."""
+    publisher.store.symlink_to(publisher.store)
+    for result in (
+        anonymize(publisher, publisher.store, MONDAY),
+        publisher.run(*words, "--store", publisher.store),
+    ):
+        code, out, err = result
+        assert (code, out, err.count("\n")) == (2, "", 1)
+
+
+def test_a_journal_without_end_is_one_line(publisher: Publisher) -> None:
+    """A file larger than any journal is refused before it is read into memory."""
+    with journal_path(publisher.store).open("wb") as file:
+        file.truncate(1 << 40)
+    code, out, err = anonymize(publisher, publisher.store, MONDAY)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "cannot be read" in err

@@ -13,6 +13,7 @@ from datetime import date
 from pathlib import Path
 
 from search_insights.errors import CheckFailed, SearchInsightsError, StoreError
+from search_insights.store.file_errors import real_file
 from search_insights.store.journal import read_journal, remember, remember_lost, remember_place
 from search_insights.store.ledger import FinalWeek, LedgerEntry, LostWeek
 from search_insights.store.older_copy import backups_in
@@ -71,7 +72,7 @@ def restore(
     in the same folder, and those that were `published`. Which of them the backup does not have is recorded as lost. A
     store that holds more than the backup, or cannot be read, is replaced only with `replace`.
     """
-    store = store.resolve()  # the journal lies beside the file, so the file is replaced, not a link to it
+    store = real_file(store)  # the journal lies beside the file, so the file is replaced, not a link to it
     remove_abandoned(store.parent, _DRAFT_PREFIX)
     if not backup.is_file():
         raise StoreError(f"{backup}: no such file; give one that 'store backup' made")
@@ -142,7 +143,7 @@ def _copy(store: Path, draft: Path) -> None:
     try:
         with private_files(), connect() as connection:
             # By the whole path: DuckDB takes a name such as md:x for an address of elsewhere.
-            connection.execute(f"ATTACH {literal(str(store.resolve()))} AS source (READ_ONLY)")
+            connection.execute(f"ATTACH {literal(str(real_file(store)))} AS source (READ_ONLY)")
             connection.execute(f"ATTACH {literal(str(draft.resolve()))} AS copy")
             connection.execute("COPY FROM DATABASE source TO copy")
             connection.execute("CHECKPOINT copy")  # into the file itself: a backup has no write-ahead log

@@ -22,6 +22,14 @@ _EXPLANATIONS = {
 }
 
 
+def real_file(store: Path) -> Path:
+    """Return the file that a store's path leads to, also through links: all that belongs to it lies beside it."""
+    try:
+        return store.resolve()
+    except (OSError, RuntimeError):  # RuntimeError up to Python 3.12
+        raise StoreError(f"{store}: a link that leads in a circle; give the path of the store itself") from None
+
+
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
     """Explain DuckDB's errors in one line. It reads a file piece by piece, so any statement may come upon damage."""

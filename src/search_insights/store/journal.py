@@ -18,14 +18,16 @@ from datetime import date
 from pathlib import Path
 from typing import Literal
 
-from search_insights.errors import StoreError
+from search_insights.errors import InputError, StoreError
 from search_insights.spec.weeks import FIRST_WEEK, LAST_WEEK, Week
+from search_insights.store.file_errors import real_file
 from search_insights.store.ledger import FinalWeek, LostWeek, final_week
-from search_insights.support.files import flush, private_files
+from search_insights.support.files import flush, private_files, read_at_most
 
 Place = Literal["published", "backed-up"]
 _PLACES: tuple[Place, ...] = ("published", "backed-up")
 _LOST = "lost"
+_MOST_BYTES = 1 << 24  # a line has some 300 bytes, and a century has 5,200 weeks
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Journal:
 
 def journal_path(store: Path) -> Path:
     """Return the path of a store's journal: beside the file itself, also if the store is reached by a link."""
-    real = store.resolve()
+    real = real_file(store)
     return real.with_name(real.name + ".journal")
 
 
@@ -53,10 +55,10 @@ def read_journal(store: Path) -> Journal:
     """Read a store's journal; an empty one if there is none yet. A last line without its end counts if it is whole."""
     path = journal_path(store)
     try:
-        *lines, tail = path.read_text(encoding="ascii").split("\n")
+        *lines, tail = read_at_most(path, _MOST_BYTES).decode("ascii").split("\n")
     except FileNotFoundError:
         return Journal()
-    except (OSError, UnicodeDecodeError):
+    except (OSError, UnicodeDecodeError, InputError):
         raise StoreError(f"{path}: the journal of {store.name} cannot be read; restore it from a backup") from None
     journal = Journal(tail="" if _parse(tail) else tail)
     for number, line in enumerate([*lines, tail] if _parse(tail) else lines, start=1):

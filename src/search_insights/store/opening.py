@@ -24,7 +24,7 @@ from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import parse_spec, spec_toml
 from search_insights.spec.weeks import Week
 from search_insights.spec.zones import zone_data_version
-from search_insights.store.file_errors import RESTORE_HINT, explained
+from search_insights.store.file_errors import RESTORE_HINT, explained, real_file
 from search_insights.store.journal import remember
 from search_insights.store.ledger import FinalWeek, instants_of
 from search_insights.store.store import Store, entries_of, transaction
@@ -50,7 +50,7 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
     if not path.parent.is_dir():
         raise StoreError(f"{path}: no folder {path.parent}; make it first")
     _require_name(path)
-    file = path.resolve()
+    file = real_file(path)
     is_new = not file.exists()
     remove_abandoned(file.parent, _draft_prefix(file))
     if is_new:
@@ -95,7 +95,7 @@ def read_weeks(path: Path) -> tuple[tuple[str, str], list[FinalWeek]]:
 
 
 def _connect(path: Path, read_only: bool) -> "duckdb.DuckDBPyConnection":
-    file = path.resolve()
+    file = real_file(path)
     _refuse_stray_log(path, file)
     _require_name(path)
     _require_database(path)
@@ -107,7 +107,7 @@ def _connect(path: Path, read_only: bool) -> "duckdb.DuckDBPyConnection":
 
 def _require_name(path: Path) -> None:
     """Refuse a name that DuckDB cannot take."""
-    if not is_text(path.resolve()):
+    if not is_text(real_file(path)):
         raise StoreError(f"{path}: the name of this file or of its folder is not text in UTF-8; rename it")
 
 
