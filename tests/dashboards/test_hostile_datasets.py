@@ -17,7 +17,15 @@ from tests.support.dashboards import QAZARIA, described_again
 
 SCRIPT = "<script>alert(document.domain)</script>"
 SVG = f'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)">{SCRIPT}</svg>'
-FILES = {f"{QAZARIA}.csv", f"{QAZARIA}.parquet", "datapackage.json", "privacy.json", "PRIVACY.md", "summary.json"}
+FILES = {
+    f"{QAZARIA}.csv",
+    f"{QAZARIA}.parquet",
+    "datapackage.json",
+    "privacy.json",
+    "PRIVACY.md",
+    "summary.json",
+    "sparsity.json",
+}
 
 Change = Callable[[Any], object]
 
