@@ -34,7 +34,7 @@ def make_log(
     Arrow writes a million rows a row group by default; then the region column is stored as a dictionary. With the
     122,880 rows that DuckDB writes it is not, and takes longer to read.
     """
-    zips = [r.code for r in load_geography().regions if r.level == "postal_code"]
+    zips = [r.place_id for r in load_geography().regions if r.level == "postal_code"]
     user = f"hash(e.i, {{day}}, 1) % {users}"
     with connect() as connection:
         connection.execute(

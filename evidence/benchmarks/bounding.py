@@ -25,7 +25,7 @@ from evidence.measuring import Result, parser_of, print_result, united_states
 from evidence.pages import markdown_table
 from search_insights.private.duckdb_engine import DuckDbEngine, open_duckdb_engine
 from search_insights.private.log import LogSource
-from search_insights.private.region_names import RegionNames, region_names
+from search_insights.private.region_names import region_names
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import week_of
@@ -84,7 +84,7 @@ def measure(events_per_week: int, seed: int) -> dict[str, dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         simulate(Path(folder) / "log", coverage, week.first_day, 1, events_per_week, seed=seed)
         with open_duckdb_engine(LogSource((f"{folder}/log",)), coverage.spec, names) as engine:
-            _register_counties(engine, coverage, names)
+            _register_counties(engine, coverage)
             for day in week.days:
                 engine.bound(day, *week.day_bounds(day))
                 engine.connection.execute(SEARCHES)
@@ -93,15 +93,14 @@ def measure(events_per_week: int, seed: int) -> dict[str, dict[str, Any]]:
     return {rule: _summary(rule, counts, coverage) for rule in RULES}
 
 
-def _register_counties(engine: DuckDbEngine, coverage: Coverage, names: RegionNames) -> None:
+def _register_counties(engine: DuckDbEngine, coverage: Coverage) -> None:
     geography = coverage.geography
     place = {region.place_id: i for i, region in enumerate(geography.regions)}
     county_of = [
         next((place[r.place_id] for r in geography.lineage(region) if r.level == coverage.spec.class_level), -1)
         for region in geography.regions
     ]
-    county = np.array(county_of)[names.region_of_number]
-    given = {"number": np.arange(county.size), "county": county}
+    given = {"number": np.arange(len(county_of)), "county": np.array(county_of)}
     engine.connection.register("counties_given", given)
     engine.connection.execute("CREATE TEMP TABLE counties AS SELECT * FROM counties_given WHERE county >= 0")
 

@@ -50,12 +50,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class WeekDone:
-    """A finished week. `unused` and `ambiguous_codes` are private: for the operator only, and never stored."""
+    """A finished week. `unused` is private: for the operator only, and never stored."""
 
     week: Week
     was_there: bool
     unused: UnusedRows = field(default_factory=UnusedRows)
-    ambiguous_codes: bool = False
 
 
 def anonymize(
@@ -128,7 +127,7 @@ class _Run:
         noisy = add_noise(found.counts, self.cells.sigmas)
         self.store.commit_week(week, noisy, self._entry(week, noisy))
         self.progress(f"week {week}: committed")
-        return WeekDone(week, False, found.unused, found.ambiguous_codes)
+        return WeekDone(week, False, found.unused)
 
     def _entry(self, week: Week, noisy: Counts) -> LedgerEntry:
         spec = self.cells.coverage.spec

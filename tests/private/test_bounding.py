@@ -195,8 +195,8 @@ def test_the_papers_choices_give_the_papers_second_table(paper_bench: Bench) -> 
     counts = paper_bench.cells.zeros()
     for day in (march_9, march_11):
         categories, open_regions, classed_regions = (np.array(column) for column in zip(*day, strict=True))
-        found = Contributions(2, 0, categories, open_regions, classed_regions, np.ones(2, dtype=np.int64))
-        add_contributions(counts, paper_bench.cells, paper_bench.names, found)
+        found = Contributions(2, 0, 0, categories, open_regions, classed_regions, np.ones(2, dtype=np.int64))
+        add_contributions(counts, paper_bench.cells, found)
     assert paper_bench.cell_counts(counts) == {
         ("geoId/06069", "A0"): 1,
         ("geoId/06", "A0"): 2,

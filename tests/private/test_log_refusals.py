@@ -123,7 +123,9 @@ def test_an_interrupt_during_a_query_is_an_interrupt(coverage: Coverage) -> None
             raise RuntimeError("Query interrupted")  # as DuckDB does
 
     log = SearchLog(LogSource(()), (), (), INSTANTS, "BIGINT", queries=False)
-    engine = DuckDbEngine(cast(duckdb.DuckDBPyConnection, Interrupted()), log, coverage.spec, model=None)
+    engine = DuckDbEngine(
+        cast(duckdb.DuckDBPyConnection, Interrupted()), log, coverage.spec, region_names(coverage), model=None
+    )
     with pytest.raises(KeyboardInterrupt):
         engine.bound(WEEK.first_day, WEEK.begin, WEEK.end)
 

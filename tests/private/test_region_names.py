@@ -3,10 +3,14 @@
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from search_insights.errors import GeographyError
+from search_insights.private.counting import Tolerance
+from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.log import LogSource
 from search_insights.private.region_names import NUMBER_BITS, region_names
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
@@ -14,14 +18,19 @@ from search_insights.spec.spec import Level, Sigma, SizeClass
 from tests.support.logs import (
     LITTLE_REGIONS,
     ROWS,
+    WEEK,
     Publisher,
     assert_refused,
     by_cell,
     count,
+    on_spark,
     searches,
     write_log,
 )
 from tests.support.other_country import write_csv
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ALABAMA = {("geoId/01", "A0"), ("geoId/01009", "A0")}  # the postal code 35013 is of a small county: X3
 NEW_MEXICO = {("geoId/35", "A0"), ("geoId/35013", "A0")}  # the county 35013
@@ -39,9 +48,8 @@ def in_region(name: str) -> str:
         ("94103", {*SAN_FRANCISCO, ("zip/94103", "A0")}),
         ("zip/94103", {*SAN_FRANCISCO, ("zip/94103", "A0")}),
         ("zip/94104", SAN_FRANCISCO),
-        ("06075", SAN_FRANCISCO),
         ("geoId/06075", SAN_FRANCISCO),
-        ("06003", {("geoId/06", "A0"), ("geoId/06003", "A0")}),
+        ("geoId/06003", {("geoId/06", "A0"), ("geoId/06003", "A0")}),
         ("96120", {("geoId/06", "A0"), ("geoId/06003", "A0")}),
         ("US-CA", {("geoId/06", "A0")}),
         ("geoId/06", {("geoId/06", "A0")}),
@@ -65,54 +73,81 @@ def test_a_name_of_no_counted_region_is_unknown(publisher: Publisher, name: str)
 @pytest.mark.parametrize(
     ("name", "code_level", "cells"),
     [
-        ("35013", None, ALABAMA),
         ("35013", "postal_code", ALABAMA),
         ("35013", "county", NEW_MEXICO),
+        ("06075", "county", SAN_FRANCISCO),
         ("geoId/35013", None, NEW_MEXICO),
         ("geoId/35013", "postal_code", NEW_MEXICO),
+        ("zip/35013", None, ALABAMA),
         ("zip/35013", "county", ALABAMA),
+        ("geoId/06", "county", {("geoId/06", "A0")}),
     ],
 )
-def test_a_code_of_two_levels_means_the_finer_one_by_default(
+def test_a_code_is_of_the_level_that_the_publisher_names(
     coverage: Coverage, tmp_path: Path, name: str, code_level: str | None, cells: set[tuple[str, str]]
 ) -> None:
-    """--code-level decides which level such a code means; a place_id is never ambiguous."""
+    """--code-level says which level all bare codes belong to; a place_id is never ambiguous."""
     log = write_log(tmp_path / "log.parquet", in_region(name))
     assert by_cell(coverage, count(coverage, log, code_level=code_level).counts) == dict.fromkeys(cells, ROWS)
 
 
-@pytest.mark.parametrize(("name", "code_level"), [("94103", "county"), ("06075", "postal_code"), ("US-CA", "county")])
-def test_a_code_of_one_level_means_the_same_whatever_the_code_level(
+@pytest.mark.parametrize(("name", "code_level"), [("06075", "postal_code"), ("94103", "county"), ("US-CA", "county")])
+def test_a_code_that_its_level_does_not_have_is_unknown(
     coverage: Coverage, tmp_path: Path, name: str, code_level: str
 ) -> None:
-    """--code-level decides between levels that share a code; it does not change the meaning of other codes."""
+    """With --code-level, a postal code that is not in the table does not become the county with that code."""
     log = write_log(tmp_path / "log.parquet", in_region(name))
-    plain, told = (count(coverage, log, code_level=level) for level in (None, code_level))
-    assert by_cell(coverage, told.counts) == by_cell(coverage, plain.counts)
+    found = count(coverage, log, code_level=code_level, tolerance=Tolerance(1, frozenset(WEEK.days)))
+    assert found.unused.unknown_region == ROWS
+    assert not found.counts.any()
+
+
+@pytest.mark.parametrize("name", ["06075", "35013"])
+def test_a_log_with_ambiguous_codes_is_refused(publisher: Publisher, name: str) -> None:
+    """A county's code may be that of a postal code, in the table or not: one such search is enough, drawn or not."""
+    region = f"CASE WHEN i = 5 THEN '{name}' ELSE '94103' END"
+    log = publisher.log(searches(region=region, user_id="i % 7"))
+    words = ("may be of a county or postal_code", "--code-level postal_code", "place_ids")
+    assert_refused(publisher, publisher.anonymize(log), *words)
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "noted"),
+    ("name", "options"),
     [
-        ("06075", (), True),
-        ("geoId/06075", (), False),
-        ("06075", ("--code-level", "county"), False),
-        ("94103", (), False),
-        ("35013", (), False),
-        ("US-CA", (), False),
+        ("geoId/06075", ()),
+        ("06075", ("--code-level", "county")),
+        ("35013", ("--code-level", "postal_code")),
+        ("94103", ()),
+        ("US-CA", ()),
     ],
 )
-def test_bare_codes_of_the_coarser_level_are_noted(
-    publisher: Publisher, name: str, options: tuple[str, ...], noted: bool
-) -> None:
-    """A log that has county codes may mean a county by a code that is read as a postal code, so there is a note."""
+def test_a_log_with_clear_codes_is_counted(publisher: Publisher, name: str, options: tuple[str, ...]) -> None:
+    """Place_ids are clear, and so are codes whose level is given, or that no coarser level has."""
     region = f"CASE WHEN i = 5 THEN '{name}' ELSE 'geoId/06017' END"
     code, out, err = publisher.anonymize(publisher.log(searches(region=region)), *options)
-    assert code == 0
+    assert (code, err) == (0, "")
     assert "committed" in out
-    assert ("--code-level" in err) is noted
-    assert err.count("\n") == int(noted)
-    assert "place_id" not in out
+
+
+def test_ambiguous_codes_are_refused_on_spark(spark: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
+    """Both engines find the same ambiguous codes."""
+    log = write_log(tmp_path / "log.parquet", searches(region="CASE WHEN i < 21 THEN '06075' ELSE '94103' END"))
+    found = on_spark(spark, coverage, log).bound(WEEK.days[0], *WEEK.day_bounds(WEEK.days[0]))
+    with open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)) as engine:
+        assert found.ambiguous == engine.bound(WEEK.days[0], *WEEK.day_bounds(WEEK.days[0])).ambiguous == 3
+
+
+def test_no_code_of_the_packaged_geography_means_two_places(us_coverage: Coverage) -> None:
+    """Without --code-level every code of a county is ambiguous; with it, only codes of that level are names."""
+    regions = us_coverage.geography.regions
+    names = region_names(us_coverage)
+    numbers = dict(zip(names.names, names.region_bits & ((1 << NUMBER_BITS) - 1), strict=True))
+    counties = {r.code for r in regions if r.level == "county"}
+    assert {name for name, number in numbers.items() if number == names.ambiguous} == counties
+    assert all(regions[numbers[r.code]] is r for r in regions if r.level == "postal_code" and r.code not in counties)
+    told = region_names(us_coverage, "postal_code")
+    bare = {name for name in told.names if "/" not in name}
+    assert bare == {r.code for r in regions if r.level == "postal_code"}
 
 
 def test_an_unknown_code_level_is_refused(publisher: Publisher) -> None:
@@ -126,7 +161,6 @@ def test_without_shared_codes_nothing_is_ambiguous(coverage: Coverage, tmp_path:
     regions = [row for row in LITTLE_REGIONS if row[-1] != "zip/35013"]
     plain = Coverage(coverage.spec, load_geography(write_csv(tmp_path / "plain.csv", regions)))
     found = count(plain, write_log(tmp_path / "log.parquet", in_region("06075")))
-    assert not found.ambiguous_codes
     assert by_cell(plain, found.counts) == dict.fromkeys(SAN_FRANCISCO, ROWS)
 
 
@@ -138,14 +172,15 @@ def test_regions_of_every_level_have_names_except_the_country(other_coverage: Co
     regions = other_coverage.geography.regions
     for region in regions[1:]:
         number = int(names.region_bits[names.names.index(region.place_id)]) & ((1 << NUMBER_BITS) - 1)
-        assert regions[names.region_of_number[number]] is region
+        assert regions[number] is region
 
 
 def test_every_name_is_listed_once(us_coverage: Coverage) -> None:
     """In the United States every region has a name, and no name stands for two regions."""
     names = region_names(us_coverage)
     assert len(set(names.names)) == len(names.names) == len(names.region_bits)
-    assert set(names.region_of_number) == set(range(len(us_coverage.geography.regions)))
+    numbers = set(names.region_bits & ((1 << NUMBER_BITS) - 1))
+    assert numbers == set(range(1, len(us_coverage.geography.regions) + 1)), "all but the country, and `ambiguous`"
 
 
 @pytest.mark.parametrize(("classes", "fits"), [(15, True), (16, False)])

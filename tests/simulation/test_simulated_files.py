@@ -10,6 +10,7 @@ import pytest
 
 from search_insights.errors import InputError
 from search_insights.evaluation.exact_counts import add_exact_counts
+from search_insights.private.region_names import NUMBER_BITS, region_names
 from search_insights.simulation.files import log_region_names
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
@@ -32,11 +33,11 @@ def test_a_log_is_one_file_a_day_with_the_columns_of_an_event(us_log: Query) -> 
 
 @pytest.mark.parametrize("coverage", ["us_coverage", "other_coverage"])
 def test_a_region_name_in_a_log_means_one_region(coverage: str, request: pytest.FixtureRequest) -> None:
-    """A reader takes a place_id for its region, and a code for the finest region with that code."""
+    """A place_id means its region, and a code is used only if no two levels share codes: nothing is ambiguous."""
     given: Coverage = request.getfixturevalue(coverage)
-    regions = given.geography.regions  # coarse before fine
-    meant = {r.code: i for i, r in enumerate(regions)} | {r.place_id: i for i, r in enumerate(regions)}
-    assert [meant[name] for name in log_region_names(given)] == list(range(len(regions)))
+    names = region_names(given)
+    numbers = dict(zip(names.names, names.region_bits & ((1 << NUMBER_BITS) - 1), strict=True))
+    assert [numbers[name] for name in log_region_names(given)[1:]] == list(range(1, len(given.geography.regions)))
 
 
 # Who may read it

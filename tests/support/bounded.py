@@ -134,7 +134,7 @@ class Bench:
     def count(self, events: Sequence[Event], times: int = 1) -> Counts:
         """Return the exact counts of all cells for a day with these events."""
         counts = self.cells.zeros()
-        add_contributions(counts, self.cells, self.names, self.bound(events, times))
+        add_contributions(counts, self.cells, self.bound(events, times))
         return counts
 
     def kept(self) -> list[Kept]:
@@ -143,11 +143,7 @@ class Bench:
         rows = self.table.rows(
             f"SELECT user_id, category, open_draw & {mask}, classed_draw & {mask} FROM contributions"
         )
-        regions = self.names.region_of_number
-        return [
-            Kept(user, category, int(regions[open_]), None if classed is None else int(regions[classed]))
-            for user, category, open_, classed in rows
-        ]
+        return [Kept(user, category, open_, classed) for user, category, open_, classed in rows]
 
     def cell_counts(self, counts: Counts) -> dict[tuple[str, str], int]:
         """Return the counts that are not 0 by (place_id, category)."""
@@ -162,10 +158,10 @@ def bench(coverage: Coverage, session: "SparkSession | None" = None) -> Iterator
     if session is not None:
         register_names_in_spark(session, names)
         spark_log = SparkLog(LogSource(("the table",)), (), {}, INSTANTS, queries=False)
-        yield Bench(SparkTable(SparkEngine(session, spark_log, coverage.spec, model=None)), cells, names)
+        yield Bench(SparkTable(SparkEngine(session, spark_log, coverage.spec, names, model=None)), cells, names)
         return
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE log (user_id BIGINT, timestamp TIMESTAMPTZ, region TEXT, category TEXT)")
         register_names_in_duckdb(connection, names)
         log = SearchLog(LogSource(("the table",)), (), (), INSTANTS, "BIGINT", queries=False)
-        yield Bench(DuckDbTable(DuckDbEngine(connection, log, coverage.spec, model=None)), cells, names)
+        yield Bench(DuckDbTable(DuckDbEngine(connection, log, coverage.spec, names, model=None)), cells, names)

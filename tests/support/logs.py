@@ -168,7 +168,7 @@ def counts_of(coverage: Coverage, found: Contributions) -> Counts:
     """Return the counts of all cells from the contributions of a day."""
     cells = CellList(coverage)
     counts = cells.zeros()
-    add_contributions(counts, cells, region_names(coverage), found)
+    add_contributions(counts, cells, found)
     return counts
 
 

@@ -54,7 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "count in two weeks, and the promise does not hold for them",
     )
     group.add_argument(
-        "--code-level", metavar="LEVEL", help="the level of all bare region codes, where levels share codes"
+        "--code-level",
+        metavar="LEVEL",
+        help="the level of all bare region codes, where levels share codes; a code of another level is then unknown",
     )
     group.add_argument(
         "--model", metavar="FILE", help="the classifier of a log with queries and no category (default: the packaged)"
@@ -99,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
         other_weeks=args.other_weeks,
     )
     with Steps() as steps, _allowing_missing_days():
-        done = anonymize(
+        anonymize(
             source,
             args.store,
             weeks,
@@ -110,11 +112,6 @@ def run(args: argparse.Namespace) -> int:
             times_changed=args.times_changed,
             progress=steps.show,
             report=lambda week: _report(week, args.store, steps),
-        )
-    if any(week.ambiguous_codes for week in done):
-        note(
-            "the log names regions by bare codes of levels that share codes (such as county FIPS and ZIP); a code that "
-            "is both was read as the finer one. Write place_ids such as geoId/06075, or use --code-level"
         )
     return 0
 

@@ -9,7 +9,7 @@ from datetime import date
 from importlib import resources
 
 from search_insights.classifier.topics import part_read
-from search_insights.private.region_names import CLASS_BITS, NO_TOPIC, NUMBER_BITS
+from search_insights.private.region_names import CLASS_BITS, NO_TOPIC, NUMBER_BITS, RegionNames
 from search_insights.spec.spec import Spec
 from search_insights.support.sql import literal
 
@@ -49,6 +49,15 @@ def bounding_statements() -> list[str]:
         raise RuntimeError("bounding.sql reads draws in another layout than they are written in")
     code = "\n".join(line for line in sql.splitlines() if not line.startswith("--"))
     return [statement for statement in code.split(";") if statement.strip()]
+
+
+def event_counts_query(names: RegionNames) -> str:
+    """Return the query that counts the events: all, those of unknown categories, and those with an ambiguous code."""
+    ambiguous = f"draw & {_NUMBER_MASK} = {names.ambiguous}"
+    return f"""
+        SELECT count(*), count(*) FILTER (WHERE category = {UNKNOWN_CATEGORY}),
+               {f"count(*) FILTER (WHERE {ambiguous})" if names.sharing else 0}
+        FROM events"""
 
 
 def sums_query(condition: str = "TRUE") -> str:

@@ -39,7 +39,6 @@ class WeekCounts:
 
     counts: Counts
     unused: UnusedRows
-    ambiguous_codes: bool
 
 
 def count_week(
@@ -54,14 +53,14 @@ def count_week(
     """Bound and count a week; refuse it if its log is not fit for publication."""
     counts = cells.zeros()
     empty_days: list[date] = []
-    used, ambiguous = 0, False
+    used = 0
     for day in week.days:
         begin, end = week.day_bounds(day)
         found = engine.bound(day, begin, end)
         _require_known_categories(found, cells.coverage.spec, day, engine.log.source.column("category"))
+        _require_clear_codes(found, names, day, engine.log.source.column("region"))
         used += found.events
-        add_contributions(counts, cells, names, found)
-        ambiguous = ambiguous or names.uses_ambiguous(found.open_regions)
+        add_contributions(counts, cells, found)
         if not found.events:
             empty_days.append(day)
         progress(f"{day:%a}")
@@ -69,18 +68,17 @@ def count_week(
     unused = engine.unused_rows(week.begin, week.end, asked, used, (country.code, country.place_id))
     _require_few_unused(unused, week, tolerance)
     _require_no_missing_days([day for day in empty_days if day not in tolerance.missing_days], week)
-    return WeekCounts(counts, unused, ambiguous)
+    return WeekCounts(counts, unused)
 
 
-def add_contributions(counts: Counts, cells: CellList, names: RegionNames, found: Contributions) -> None:
+def add_contributions(counts: Counts, cells: CellList, found: Contributions) -> None:
     """Add a day's contributions to the counts: one region counts at open levels, the other at classed levels (X4)."""
     spec = cells.coverage.spec
     parts = ((spec.open_levels, found.open_regions), (spec.classed_levels, found.classed_regions))
     for levels, numbers in parts:
         known = np.flatnonzero(numbers >= 0)
-        regions = names.region_of_number[numbers[known]]
         for level in levels:
-            first_cells = cells.cells_above[level][regions]
+            first_cells = cells.cells_above[level][numbers[known]]
             reported = first_cells >= 0
             np.add.at(counts, (first_cells + found.categories[known])[reported], found.user_days[known][reported])
 
@@ -90,6 +88,16 @@ def _require_known_categories(found: Contributions, spec: Spec, day: date, colum
         words = ", ".join(f"{c.id} or {c.name}" for c in spec.categories[1:])
         raise LogError(
             f"column {column!r}: rows of {day} have an unknown value; expected {words}, or nothing for other searches"
+        )
+
+
+def _require_clear_codes(found: Contributions, names: RegionNames, day: date, column: str) -> None:
+    """Refuse a log with ambiguous codes: read as one level, searches of the other would count in the wrong place."""
+    if found.ambiguous:
+        levels = " or ".join(names.sharing)
+        raise LogError(
+            f"column {column!r}: rows of {day} have bare codes that may be of a {levels}; say which level all bare "
+            f"codes belong to with `code_level` {names.sharing[-1]}, or write place_ids, which are never ambiguous"
         )
 
 

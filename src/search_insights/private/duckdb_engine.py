@@ -18,7 +18,7 @@ import numpy as np
 from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_classifier_for
 from search_insights.classifier.topics import create_topics_table
 from search_insights.errors import InputError
-from search_insights.private.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
+from search_insights.private.bounding import bounding_statements, event_counts_query, events_query, sums_query
 from search_insights.private.engine import Contributions, UnusedRows, combined
 from search_insights.private.log import LogSource, SearchLog, open_log, unreadable
 from search_insights.private.region_names import RegionNames
@@ -57,7 +57,7 @@ def open_duckdb_engine(
     ):
         log = open_log(connection, source, spec.time_zone)
         register_names(connection, names)
-        yield DuckDbEngine(connection, log, spec, load_classifier_for(spec, model) if log.queries else None)
+        yield DuckDbEngine(connection, log, spec, names, load_classifier_for(spec, model) if log.queries else None)
 
 
 def _connect(spill: str, memory: str) -> "duckdb.DuckDBPyConnection":
@@ -95,6 +95,7 @@ class DuckDbEngine:
     connection: "duckdb.DuckDBPyConnection"
     log: SearchLog
     spec: Spec
+    names: RegionNames
     model: Classifier | None
 
     name = "duckdb"
@@ -131,9 +132,11 @@ class DuckDbEngine:
             self._run(statement)
         # In two queries: any search (category 0) is most of the rows, and is added up faster by itself.
         sums = self._arrays(f"{sums_query('category = 0')} UNION ALL {sums_query('category > 0')}")
+        ((used, unknown, ambiguous),) = self._rows(event_counts_query(self.names))
         return Contributions(
-            events=self._number("SELECT count(*) FROM events"),
-            unknown_category=self._number(f"SELECT count(*) FROM events WHERE category = {UNKNOWN_CATEGORY}"),
+            events=used,
+            unknown_category=unknown,
+            ambiguous=ambiguous,
             categories=sums["category"],
             open_regions=sums["open_region"],
             classed_regions=sums["classed_region"],

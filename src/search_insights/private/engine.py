@@ -24,11 +24,13 @@ class Contributions:
     """How many user-days contribute to each (category, region at open levels, region at classed levels).
 
     Regions are numbers of `RegionNames`; -1 means no contribution at these levels. `events` is the number of log rows
-    that they were drawn from, `unknown_category` how many of them have a category unknown to the spec. Private.
+    that they were drawn from, `unknown_category` how many of them have a category unknown to the spec, and `ambiguous`
+    how many have an ambiguous code for their region. Private.
     """
 
     events: int
     unknown_category: int
+    ambiguous: int
     categories: Numbers
     open_regions: Numbers
     classed_regions: Numbers
@@ -40,6 +42,7 @@ def combined(parts: Sequence[Contributions]) -> Contributions:
     return Contributions(
         events=sum(part.events for part in parts),
         unknown_category=sum(part.unknown_category for part in parts),
+        ambiguous=sum(part.ambiguous for part in parts),
         categories=np.concatenate([part.categories for part in parts]),
         open_regions=np.concatenate([part.open_regions for part in parts]),
         classed_regions=np.concatenate([part.classed_regions for part in parts]),

@@ -1,12 +1,13 @@
 """How a search log names a region, and the number and size class that stand for it in the bounding.
 
-A log gives the finest known region, by its code or by its place_id. A place_id is unique. A code may be that of a
-county and, elsewhere, of a postal code (35013): a bare code then means the finer one, unless the publisher says which
-level all bare codes belong to. A log that also uses bare codes of the coarser level is likely to be misread, so those
-codes have numbers of their own, and the operator can be told that they occur.
+A log gives the finest known region, by its code or by its place_id. A place_id is unique. A code is unique within its
+level only: 35013 is a county, and elsewhere a postal code; and 04013 is a county, and a postal code that the table does
+not have. So a bare code of a level that shares codes with a finer one is ambiguous. A log that uses one is refused,
+unless the publisher says which level all bare codes belong to; then a code that this level does not have is unknown.
 """
 
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,34 +27,32 @@ NO_CLASS = 1 << 62
 
 @dataclass(frozen=True)
 class RegionNames:
-    """Every name that a log may use, the fixed bits of its draws, and the region of each number."""
+    """Every name that a log may use, and the fixed bits of its draws.
+
+    The number of a region is its index in the geography. One number more, `ambiguous`, stands for all ambiguous codes;
+    `sharing` are the levels that share codes with others.
+    """
 
     names: tuple[str, ...]
     region_bits: Numbers
-    region_of_number: Numbers
-    first_ambiguous: int
-
-    def uses_ambiguous(self, numbers: Numbers) -> bool:
-        """Return whether the log has bare codes of a level that shares codes with a finer one."""
-        return bool((numbers >= self.first_ambiguous).any())
+    ambiguous: int
+    sharing: tuple[str, ...] = ()
 
 
 def region_names(coverage: Coverage, code_level: str | None = None) -> RegionNames:
     """Return the names of all regions that count at some level."""
-    geography = coverage.geography
-    by_code, ambiguous = _codes(coverage, code_level)
-    numbers = dict(by_code)
-    numbers |= {code: len(geography.regions) + i for i, code in enumerate(ambiguous)}
-    numbers |= {geography.regions[i].place_id: i for i in _counted(coverage)}
-    region_of_number = [*range(len(geography.regions)), *(by_code[code] for code in ambiguous)]
-    if len(region_of_number) > 1 << NUMBER_BITS or len(coverage.spec.class_names) >= 1 << CLASS_BITS:
+    ambiguous = len(coverage.geography.regions)
+    if ambiguous >= 1 << NUMBER_BITS or len(coverage.spec.class_names) >= 1 << CLASS_BITS:
         raise GeographyError(
-            f"{geography.source}: at most {1 << NUMBER_BITS:,} regions and {(1 << CLASS_BITS) - 1} size classes fit"
+            f"{coverage.geography.source}: at most {(1 << NUMBER_BITS) - 1:,} regions and {(1 << CLASS_BITS) - 1} "
+            "size classes fit"
         )
-    region_bits = [number | _class_bits(coverage, region_of_number[number]) for number in numbers.values()]
-    return RegionNames(
-        tuple(numbers), np.array(region_bits, dtype=np.int64), np.array(region_of_number), len(geography.regions)
-    )
+    sharing, coarser = ((), ()) if code_level else _sharing_levels(coverage)
+    numbers = _names_at(coverage, code_level) if code_level else _names(coverage, coarser)
+    region_bits = [
+        number | (NO_CLASS if number == ambiguous else _class_bits(coverage, number)) for number in numbers.values()
+    ]
+    return RegionNames(tuple(numbers), np.array(region_bits, dtype=np.int64), ambiguous, sharing)
 
 
 def _counted(coverage: Coverage) -> list[int]:
@@ -63,21 +62,39 @@ def _counted(coverage: Coverage) -> list[int]:
     return [i for i, region in enumerate(coverage.geography.regions) if region.level in counted]
 
 
-def _codes(coverage: Coverage, code_level: str | None) -> tuple[dict[str, int], list[str]]:
-    """Return the region of each bare code: the finest that has it, or the one of `code_level` if there is one.
-
-    Also return the codes of levels that share some with a finer level, unless `code_level` says what they mean.
-    """
+def _names_at(coverage: Coverage, code_level: str) -> dict[str, int]:
+    """Return the region of each name if all bare codes belong to a level; a place_id that is only the code is one."""
     regions, counted = coverage.geography.regions, _counted(coverage)
-    by_code = {regions[i].code: i for i in counted}  # coarse to fine, so that the finer one wins
-    if code_level is not None:
-        levels = [level for level in coverage.geography.levels if any(regions[i].level == level for i in counted)]
-        if code_level not in levels:
-            raise InputError(f"`code_level` {code_level}: the levels are {', '.join(levels)}")
-        return by_code | {regions[i].code: i for i in counted if regions[i].level == code_level}, []
-    times = Counter(regions[i].code for i in counted)
-    sharing = {regions[i].level for i in counted if by_code[regions[i].code] != i}
-    return by_code, [code for code, i in by_code.items() if regions[i].level in sharing and times[code] == 1]
+    levels = dict.fromkeys(regions[i].level for i in counted)
+    if code_level not in levels:
+        raise InputError(f"`code_level` {code_level}: the levels are {', '.join(levels)}")
+    place_ids = {regions[i].place_id: i for i in counted if regions[i].place_id != regions[i].code}
+    return place_ids | {regions[i].code: i for i in counted if regions[i].level == code_level}
+
+
+def _names(coverage: Coverage, ambiguous_levels: Sequence[str]) -> dict[str, int]:
+    """Return the region of each name; bare codes of ambiguous levels have a number that stands for no region."""
+    regions, counted = coverage.geography.regions, _counted(coverage)
+    names = {regions[i].code: i for i in counted} | {regions[i].place_id: i for i in counted}
+    return names | {regions[i].code: len(regions) for i in counted if regions[i].level in ambiguous_levels}
+
+
+def _sharing_levels(coverage: Coverage) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the levels that share codes with others, from coarse to fine, and those that do with a finer one.
+
+    Codes of the latter are ambiguous: each may be one of the finer level, even if the table does not have it there.
+    """
+    levels = coverage.geography.levels
+    levels_of: dict[str, set[str]] = defaultdict(set)
+    for i in _counted(coverage):
+        region = coverage.geography.regions[i]
+        levels_of[region.code].add(region.level)
+    shared = [sorted(found, key=levels.index) for found in levels_of.values() if len(found) > 1]
+    sharing, coarser = (
+        {level for found in shared for level in found},
+        {level for found in shared for level in found[:-1]},
+    )
+    return tuple(filter(sharing.__contains__, levels)), tuple(filter(coarser.__contains__, levels))
 
 
 def _class_bits(coverage: Coverage, region: int) -> int:

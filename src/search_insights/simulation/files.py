@@ -95,15 +95,12 @@ def _create_list(
 
 
 def log_region_names(coverage: Coverage) -> list[str]:
-    """Return how the log writes each region: its code, or its place_id at a level that shares codes with another.
-
-    The finest level always uses bare codes, because a reader takes an ambiguous code for the finer region.
-    """
-    regions, finest = coverage.geography.regions, coverage.geography.levels[-1]
+    """Return how the log writes each region: its code, or its place_id at a level that shares codes with another."""
+    regions = coverage.geography.regions
     levels: dict[str, set[str]] = {}
     for region in regions:
         levels.setdefault(region.code, set()).add(region.level)
-    shared = {level for found in levels.values() if len(found) > 1 for level in found} - {finest}
+    shared = {level for found in levels.values() if len(found) > 1 for level in found}
     return [region.place_id if region.level in shared else region.code for region in regions]
 
 

@@ -141,7 +141,7 @@ def test_a_killed_task_changes_nothing(session: "SparkSession", us_coverage: Cov
         log.mapInArrow(die_once, log.schema).createOrReplaceTempView("log")
         found = table.table.engine.bound(WEEK.days[1], *WEEK.day_bounds(WEEK.days[1]))
         counts = table.cells.zeros()
-        add_contributions(counts, table.cells, table.names, found)
+        add_contributions(counts, table.cells, found)
     assert killed.exists()
     assert found.events == len(events)
     np.testing.assert_array_equal(counts, undisturbed)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_classifier_for
 from search_insights.classifier.topics import distinct_texts
-from search_insights.private.bounding import UNKNOWN_CATEGORY, bounding_statements, events_query, sums_query
+from search_insights.private.bounding import bounding_statements, event_counts_query, events_query, sums_query
 from search_insights.private.engine import Contributions, UnusedRows
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import RegionNames
@@ -34,8 +34,6 @@ _CELL_SUMS = f"""
     SELECT category, coalesce(open_region, -1) AS open_region, coalesce(classed_region, -1) AS classed_region,
            sum(user_days) AS user_days
     FROM ({sums_query()}) GROUP BY GROUPING SETS ((category, open_region), (category, classed_region))"""
-
-_EVENT_COUNTS = f"SELECT count(*), count(*) FILTER (WHERE category = {UNKNOWN_CATEGORY}) FROM events"
 
 
 @contextmanager
@@ -61,7 +59,7 @@ def spark_engine(
     log = open_spark_log(session, source, spec.time_zone)
     with explained(source, "Spark does not accept the region names"):
         register_names(session, names)
-    return SparkEngine(session, log, spec, load_classifier_for(spec, model) if log.queries else None)
+    return SparkEngine(session, log, spec, names, load_classifier_for(spec, model) if log.queries else None)
 
 
 def register_names(session: "SparkSession", names: RegionNames) -> None:
@@ -83,6 +81,7 @@ class SparkEngine:
     session: "SparkSession"
     log: SparkLog
     spec: Spec
+    names: RegionNames
     model: Classifier | None
 
     name = "spark"
@@ -100,10 +99,11 @@ class SparkEngine:
                 for statement in bounding_statements():
                     self.session.sql(statement)
                 sums = _columns(self.session.sql(_CELL_SUMS))
-                ((used, unknown),) = self._ask(_EVENT_COUNTS)
+                ((used, unknown, ambiguous),) = self._ask(event_counts_query(self.names))
         return Contributions(
             events=used,
             unknown_category=unknown,
+            ambiguous=ambiguous,
             categories=sums["category"],
             open_regions=sums["open_region"],
             classed_regions=sums["classed_region"],
