@@ -47,7 +47,7 @@ def _reasons(ask: Ask, condition: str) -> tuple[int, int, int]:
         SELECT count(*) FILTER (WHERE user_id IS NULL),
                count(*) FILTER (WHERE user_id IS NOT NULL AND region IS NULL),
                count(*) FILTER (WHERE user_id IS NOT NULL AND region IS NOT NULL AND name IS NULL)
-        FROM log LEFT JOIN names ON names.name = log.region WHERE {condition}""")
+        FROM named_log WHERE {condition}""")
     return row[0], row[1], row[2]
 
 
