@@ -36,8 +36,8 @@ Numbers = npt.NDArray[np.float64]
 SEARCHES = """
     CREATE OR REPLACE TEMP TABLE searches AS
     WITH placed AS (
-        SELECT user_id, category, (events.draw >> 20) & 15 AS class, hash(events.draw) AS draw, county
-        FROM events JOIN counties ON number = events.draw & 1048575 WHERE ((events.draw >> 20) & 15) > 0
+        SELECT user_id, category, events.draw & 15 AS class, hash(events.draw) AS draw, county
+        FROM events JOIN counties ON number = (events.draw >> 4) & place_mask() WHERE events.draw & 15 > 0
     )
     FROM placed UNION ALL BY NAME SELECT * REPLACE (0 AS category) FROM placed WHERE category > 0"""
 
@@ -50,7 +50,8 @@ RULES = {
     EVERYWHERE: "SELECT DISTINCT user_id, category, county FROM searches",
     WITHOUT_X4: "SELECT user_id, category, arg_min(county, draw) AS county FROM searches GROUP BY ALL",
     THIS_PROGRAM: """
-        SELECT user_id, category, county FROM contributions JOIN counties ON number = classed_draw & 1048575""",
+        SELECT user_id, category, county
+        FROM contributions JOIN counties ON number = (classed_draw >> 4) & place_mask()""",
     # X1 first: one event for each category, whatever its class; then X4 drops those of other classes than one of them.
     "the paper's order of drops": """
         WITH kept AS (
@@ -85,6 +86,7 @@ def measure(events_per_week: int, seed: int) -> dict[str, dict[str, Any]]:
         simulate(Path(folder) / "log", coverage, week.first_day, 1, events_per_week, seed=seed)
         with open_duckdb_engine(LogSource((f"{folder}/log",)), coverage.spec, names) as engine:
             _register_counties(engine, coverage)
+            engine.connection.execute(f"CREATE TEMP MACRO place_mask() AS {(1 << names.place_bits) - 1}")
             for day in week.days:
                 engine.bound(day, *week.day_bounds(day))
                 engine.connection.execute(SEARCHES)

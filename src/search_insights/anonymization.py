@@ -3,7 +3,7 @@
 A week that the store already holds is left alone: drawing noise for it again would be a second release of its data.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
@@ -50,11 +50,15 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class WeekDone:
-    """A finished week. `unused` is private: for the operator only, and never stored."""
+    """A finished week. `unused` and `unknown` are private: for the operator only, and never stored.
+
+    `unknown` counts, for each level with a column, the rows that were used but name no known region in that column.
+    """
 
     week: Week
     was_there: bool
     unused: UnusedRows = field(default_factory=UnusedRows)
+    unknown: Mapping[str, int] = field(default_factory=dict)
 
 
 def anonymize(
@@ -82,7 +86,7 @@ def anonymize(
     remove_abandoned_temporary_folders()  # also where every week is in the store already, and no engine is opened
     require_promise(coverage.spec)
     _require_ended(weeks, datetime.now(UTC))
-    names = region_names(coverage, source.code_level)
+    names = region_names(coverage, source)
     with create_or_open_store(store_path, coverage) as store:
         refuse_older_copy(store, published_weeks_of)
         done = [WeekDone(week, was_there=True) for week in weeks if store.holds(week)]
@@ -127,7 +131,7 @@ class _Run:
         noisy = add_noise(found.counts, self.cells.sigmas)
         self.store.commit_week(week, noisy, self._entry(week, noisy))
         self.progress(f"week {week}: committed")
-        return WeekDone(week, False, found.unused)
+        return WeekDone(week, False, found.unused, found.unknown)
 
     def _entry(self, week: Week, noisy: Counts) -> LedgerEntry:
         spec = self.cells.coverage.spec

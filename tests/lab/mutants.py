@@ -136,8 +136,8 @@ def _renoised(monkeypatch: Patch) -> None:
 
 
 def _twice(monkeypatch: Patch) -> None:
-    def add(counts: Counts, cells: Any, found: Contributions) -> None:
-        add_contributions(counts, cells, replace(found, user_days=2 * found.user_days))
+    def add(counts: Counts, cells: Any, names: Any, found: Contributions) -> None:
+        add_contributions(counts, cells, names, replace(found, user_days=2 * found.user_days))
 
     everywhere(monkeypatch, add_contributions, add)
 

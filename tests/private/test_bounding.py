@@ -128,7 +128,7 @@ def test_a_contribution_is_one_of_the_users_own_searches(engine_session: "SparkS
         events = data.draw(events_of(coverage, engine_session), label="events")
         places = {region.place_id: i for i, region in enumerate(coverage.geography.regions)}
         ids = [c.id for c in coverage.spec.categories]
-        made = {(e.user, ids.index(e.category or ids[0]), places[e.region]) for e in events}
+        made = {(e.user, ids.index(e.category or ids[0]), places[str(e.region)]) for e in events}
         made |= {(user, 0, region) for user, _, region in made}
         with bench(coverage, engine_session) as table:
             table.count(events)
@@ -195,8 +195,8 @@ def test_the_papers_choices_give_the_papers_second_table(paper_bench: Bench) -> 
     counts = paper_bench.cells.zeros()
     for day in (march_9, march_11):
         categories, open_regions, classed_regions = (np.array(column) for column in zip(*day, strict=True))
-        found = Contributions(2, 0, 0, categories, open_regions, classed_regions, np.ones(2, dtype=np.int64))
-        add_contributions(counts, paper_bench.cells, found)
+        found = Contributions(2, 0, (0,), categories, open_regions, classed_regions, np.ones(2, dtype=np.int64))
+        add_contributions(counts, paper_bench.cells, paper_bench.names, found)
     assert paper_bench.cell_counts(counts) == {
         ("geoId/06069", "A0"): 1,
         ("geoId/06", "A0"): 2,

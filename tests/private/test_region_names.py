@@ -11,7 +11,7 @@ from search_insights.errors import GeographyError
 from search_insights.private.counting import Tolerance
 from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.log import LogSource
-from search_insights.private.region_names import NUMBER_BITS, region_names
+from search_insights.private.region_names import region_names
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Level, Sigma, SizeClass
@@ -23,6 +23,7 @@ from tests.support.logs import (
     assert_refused,
     by_cell,
     count,
+    numbers_of,
     on_spark,
     searches,
     write_log,
@@ -107,7 +108,7 @@ def test_a_log_with_ambiguous_codes_is_refused(publisher: Publisher, name: str) 
     """A county's code may be that of a postal code, in the table or not: one such search is enough, drawn or not."""
     region = f"CASE WHEN i = 5 THEN '{name}' ELSE '94103' END"
     log = publisher.log(searches(region=region, user_id="i % 7"))
-    words = ("may be of a county or postal_code", "--code-level postal_code", "place_ids")
+    words = ("may be of a county or postal_code", "--code-level postal_code", "--column", "place_ids")
     assert_refused(publisher, publisher.anonymize(log), *words)
 
 
@@ -134,19 +135,19 @@ def test_ambiguous_codes_are_refused_on_spark(spark: "SparkSession", coverage: C
     log = write_log(tmp_path / "log.parquet", searches(region="CASE WHEN i < 21 THEN '06075' ELSE '94103' END"))
     found = on_spark(spark, coverage, log).bound(WEEK.days[0], *WEEK.day_bounds(WEEK.days[0]))
     with open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)) as engine:
-        assert found.ambiguous == engine.bound(WEEK.days[0], *WEEK.day_bounds(WEEK.days[0])).ambiguous == 3
+        assert found.no_region == engine.bound(WEEK.days[0], *WEEK.day_bounds(WEEK.days[0])).no_region == (3,)
 
 
 def test_no_code_of_the_packaged_geography_means_two_places(us_coverage: Coverage) -> None:
     """Without --code-level every code of a county is ambiguous; with it, only codes of that level are names."""
     regions = us_coverage.geography.regions
     names = region_names(us_coverage)
-    numbers = dict(zip(names.names, names.region_bits & ((1 << NUMBER_BITS) - 1), strict=True))
+    numbers = numbers_of(names)
     counties = {r.code for r in regions if r.level == "county"}
-    assert {name for name, number in numbers.items() if number == names.ambiguous} == counties
+    assert {name for name, number in numbers.items() if number == names.columns[0].no_region} == counties
     assert all(regions[numbers[r.code]] is r for r in regions if r.level == "postal_code" and r.code not in counties)
-    told = region_names(us_coverage, "postal_code")
-    bare = {name for name in told.names if "/" not in name}
+    told = region_names(us_coverage, LogSource((), code_level="postal_code"))
+    bare = {name for name in numbers_of(told) if "/" not in name}
     assert bare == {r.code for r in regions if r.level == "postal_code"}
 
 
@@ -166,21 +167,22 @@ def test_without_shared_codes_nothing_is_ambiguous(coverage: Coverage, tmp_path:
 
 def test_regions_of_every_level_have_names_except_the_country(other_coverage: Coverage) -> None:
     """A search may name a region of any level at or below the coarsest counted one, counted or not."""
-    names = region_names(other_coverage)
-    assert "qz" not in names.names
-    assert "QZ" not in names.names
+    numbers = numbers_of(region_names(other_coverage))
+    assert "qz" not in numbers
+    assert "QZ" not in numbers
     regions = other_coverage.geography.regions
     for region in regions[1:]:
-        number = int(names.region_bits[names.names.index(region.place_id)]) & ((1 << NUMBER_BITS) - 1)
-        assert regions[number] is region
+        assert regions[numbers[region.place_id]] is region
 
 
 def test_every_name_is_listed_once(us_coverage: Coverage) -> None:
     """In the United States every region has a name, and no name stands for two regions."""
     names = region_names(us_coverage)
-    assert len(set(names.names)) == len(names.names) == len(names.region_bits)
-    numbers = set(names.region_bits & ((1 << NUMBER_BITS) - 1))
-    assert numbers == set(range(1, len(us_coverage.geography.regions) + 1)), "all but the country, and `ambiguous`"
+    (column,) = names.columns
+    assert len(set(column.names)) == len(column.names) == len(column.bits)
+    assert set(numbers_of(names).values()) == set(range(1, len(us_coverage.geography.regions) + 1)), (
+        "all but the country, and `ambiguous`"
+    )
 
 
 @pytest.mark.parametrize(("classes", "fits"), [(15, True), (16, False)])
@@ -196,7 +198,7 @@ def test_more_size_classes_than_a_draw_can_hold_are_refused(other_coverage: Cove
     many = replace(spec, size_classes=size_classes, levels=levels, sigmas=tuple(sigmas))
     coverage = Coverage(many, other_coverage.geography)
     if fits:
-        assert region_names(coverage).names
+        assert numbers_of(region_names(coverage))
         return
-    with pytest.raises(GeographyError, match="15 size classes fit"):
+    with pytest.raises(GeographyError, match="at most 15 size classes fit"):
         region_names(coverage)

@@ -124,7 +124,7 @@ def test_x4_holds_for_a_view_that_is_never_the_same(
     engine = on_spark(session, coverage, "table:fickle")
     found = engine.bound(WEEK.first_day, *WEEK.day_bounds(WEEK.first_day))
     by_category = [
-        sorted(zip(found.open_regions[chosen], found.classed_regions[chosen], found.user_days[chosen], strict=True))
+        sorted(zip(found.open_places[chosen], found.classed_places[chosen], found.user_days[chosen], strict=True))
         for chosen in (found.categories == 0, found.categories == 1)
     ]
     assert by_category[0] == by_category[1] != []

@@ -10,10 +10,11 @@ import pytest
 
 from search_insights.errors import InputError
 from search_insights.evaluation.exact_counts import add_exact_counts
-from search_insights.private.region_names import NUMBER_BITS, region_names
+from search_insights.private.region_names import region_names
 from search_insights.simulation.files import log_region_names
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
+from tests.support.logs import numbers_of
 from tests.support.simulated_logs import SUNDAY, US_EVENTS, Query, rows, simulate_small
 
 
@@ -35,8 +36,7 @@ def test_a_log_is_one_file_a_day_with_the_columns_of_an_event(us_log: Query) -> 
 def test_a_region_name_in_a_log_means_one_region(coverage: str, request: pytest.FixtureRequest) -> None:
     """A place_id means its region, and a code is used only if no two levels share codes: nothing is ambiguous."""
     given: Coverage = request.getfixturevalue(coverage)
-    names = region_names(given)
-    numbers = dict(zip(names.names, names.region_bits & ((1 << NUMBER_BITS) - 1), strict=True))
+    numbers = numbers_of(region_names(given))
     assert [numbers[name] for name in log_region_names(given)[1:]] == list(range(1, len(given.geography.regions)))
 
 

@@ -15,7 +15,7 @@ from search_insights.private.duckdb_engine import DuckDbEngine
 from search_insights.private.duckdb_engine import register_names as register_names_in_duckdb
 from search_insights.private.engine import Contributions, Engine
 from search_insights.private.log import LogSource, SearchLog
-from search_insights.private.region_names import NUMBER_BITS, RegionNames, region_names
+from search_insights.private.region_names import CLASS_BITS, RegionNames, region_names
 from search_insights.private.spark.engine import SparkEngine
 from search_insights.private.spark.engine import register_names as register_names_in_spark
 from search_insights.private.spark.log import SparkLog
@@ -35,11 +35,14 @@ SPAN = (NOON - timedelta(hours=12), NOON + timedelta(hours=12))
 
 @dataclass(frozen=True)
 class Event:
-    """One search: the user, seconds after noon, the region, and the category (None: no topic)."""
+    """One search: the user, seconds after noon, the region, and the category (None: no topic).
+
+    In a log with columns of levels, the region is a name or None for each column.
+    """
 
     user: int
     second: int
-    region: str
+    region: str | tuple[str | None, ...]
     category: str | None = None
 
 
@@ -53,14 +56,18 @@ class Kept:
     classed_region: int | None
 
 
-def arrow_table(events: Sequence[Event]) -> pyarrow.Table:
+def arrow_table(events: Sequence[Event], source: LogSource) -> pyarrow.Table:
     """Return events as a table."""
     times = [NOON + timedelta(seconds=e.second) for e in events]
+    regions = [e.region if isinstance(e.region, tuple) else (e.region,) for e in events]
     return pyarrow.table(
         {
             "user_id": pyarrow.array([e.user for e in events], pyarrow.int64()),
             "timestamp": pyarrow.array(times, pyarrow.timestamp("us", "UTC")),
-            "region": pyarrow.array([e.region for e in events], pyarrow.string()),
+            **{
+                column: pyarrow.array([named[i] for named in regions], pyarrow.string())
+                for i, column in enumerate(source.places.values())
+            },
             "category": pyarrow.array([e.category for e in events], pyarrow.string()),
         }
     )
@@ -90,7 +97,7 @@ class DuckDbTable:
         """Replace the rows."""
         connection = self.engine.connection
         connection.execute("DELETE FROM log")
-        connection.register("given", arrow_table(events))
+        connection.register("given", arrow_table(events, self.engine.log.source))
         connection.execute("INSERT INTO log SELECT * FROM given")
         connection.execute(f"INSERT INTO log SELECT log.* FROM log, range({times - 1})")
 
@@ -108,7 +115,7 @@ class SparkTable:
     def fill(self, events: Sequence[Event], times: int) -> None:
         """Replace the view, in two partitions, so that a user's events are in both."""
         session = self.engine.session
-        frame = session.createDataFrame(arrow_table(events))
+        frame = session.createDataFrame(arrow_table(events, self.engine.log.source))
         if times > 1:
             frame = frame.crossJoin(session.range(times).select()).repartition(2)
         frame.createOrReplaceTempView("log")
@@ -134,15 +141,15 @@ class Bench:
     def count(self, events: Sequence[Event], times: int = 1) -> Counts:
         """Return the exact counts of all cells for a day with these events."""
         counts = self.cells.zeros()
-        add_contributions(counts, self.cells, self.bound(events, times))
+        add_contributions(counts, self.cells, self.names, self.bound(events, times))
         return counts
 
     def kept(self) -> list[Kept]:
         """Return the contributions of the last count one by one."""
-        mask = (1 << NUMBER_BITS) - 1
-        rows = self.table.rows(
-            f"SELECT user_id, category, open_draw & {mask}, classed_draw & {mask} FROM contributions"
+        open_, classed = (
+            f"({which}_draw >> {CLASS_BITS}) & {self.names.columns[0].mask}" for which in ("open", "classed")
         )
+        rows = self.table.rows(f"SELECT user_id, category, {open_}, {classed} FROM contributions")
         return [Kept(user, category, open_, classed) for user, category, open_, classed in rows]
 
     def cell_counts(self, counts: Counts) -> dict[tuple[str, str], int]:
@@ -152,16 +159,22 @@ class Bench:
 
 
 @contextmanager
-def bench(coverage: Coverage, session: "SparkSession | None" = None) -> Iterator[Bench]:
-    """Open an engine on an empty log: Spark's if there is a session, otherwise DuckDB's."""
-    names, cells = region_names(coverage), CellList(coverage)
+def bench(coverage: Coverage, session: "SparkSession | None" = None, levels: Sequence[str] = ()) -> Iterator[Bench]:
+    """Open an engine on an empty log: Spark's if there is a session, otherwise DuckDB's.
+
+    The log has a column for each of these levels, or one column for regions if there are none.
+    """
+    source = LogSource(("the table",), {level: level for level in levels})
+    names, cells = region_names(coverage, source), CellList(coverage)
     if session is not None:
+        session.createDataFrame(arrow_table([], source)).createOrReplaceTempView("log")
         register_names_in_spark(session, names)
-        spark_log = SparkLog(LogSource(("the table",)), (), {}, INSTANTS, queries=False)
+        spark_log = SparkLog(source, (), {}, INSTANTS, queries=False)
         yield Bench(SparkTable(SparkEngine(session, spark_log, coverage.spec, names, model=None)), cells, names)
         return
     with duckdb.connect() as connection:
-        connection.execute("CREATE TABLE log (user_id BIGINT, timestamp TIMESTAMPTZ, region TEXT, category TEXT)")
+        regions = ", ".join(f"{column} TEXT" for column in source.places.values())
+        connection.execute(f"CREATE TABLE log (user_id BIGINT, timestamp TIMESTAMPTZ, {regions}, category TEXT)")
         register_names_in_duckdb(connection, names)
-        log = SearchLog(LogSource(("the table",)), (), (), INSTANTS, "BIGINT", queries=False)
+        log = SearchLog(source, (), (), INSTANTS, "BIGINT", queries=False)
         yield Bench(DuckDbTable(DuckDbEngine(connection, log, coverage.spec, names, model=None)), cells, names)

@@ -19,7 +19,7 @@ from search_insights.private.counting import Tolerance, WeekCounts, add_contribu
 from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.engine import Contributions
 from search_insights.private.log import LogSource, open_log
-from search_insights.private.region_names import region_names
+from search_insights.private.region_names import CLASS_BITS, RegionNames, region_names
 from search_insights.private.spark.engine import SparkEngine, spark_engine
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
@@ -151,7 +151,7 @@ def count(
 ) -> WeekCounts:
     """Return the exact counts of a week, which only tests may see."""
     source = LogSource(tuple(str(p) for p in patterns), columns or {}, naive_zone, code_level)
-    names = region_names(coverage, code_level)
+    names = region_names(coverage, source)
     asked = (week.begin, week.end)
     with open_duckdb_engine(source, coverage.spec, names) as engine:
         cells = CellList(coverage)
@@ -164,18 +164,24 @@ def by_cell(coverage: Coverage, counts: Counts) -> CellCounts:
     return {(cells[i].region.place_id, cells[i].category): int(counts[i]) for i in np.flatnonzero(counts)}
 
 
-def counts_of(coverage: Coverage, found: Contributions) -> Counts:
+def counts_of(coverage: Coverage, found: Contributions, names: RegionNames | None = None) -> Counts:
     """Return the counts of all cells from the contributions of a day."""
     cells = CellList(coverage)
     counts = cells.zeros()
-    add_contributions(counts, cells, found)
+    add_contributions(counts, cells, names or region_names(coverage), found)
     return counts
+
+
+def numbers_of(names: RegionNames) -> dict[str, int]:
+    """Return the number of each name that a log with one column for regions may use."""
+    (column,) = names.columns
+    return dict(zip(map(str, column.names), (column.bits >> CLASS_BITS & column.mask).tolist(), strict=True))
 
 
 def on_spark(session: "SparkSession", coverage: Coverage, *patterns: Path | str, **how: Any) -> SparkEngine:
     """Return an engine for a log on Spark."""
     source = LogSource(tuple(str(p) for p in patterns), **how)
-    return spark_engine(session, source, coverage.spec, region_names(coverage))
+    return spark_engine(session, source, coverage.spec, region_names(coverage, source))
 
 
 @dataclass(frozen=True)

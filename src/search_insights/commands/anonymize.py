@@ -44,7 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_coverage(parser)
     group = parser.add_argument_group("how to read the log")
     group.add_argument(
-        "--column", metavar="ROLE=NAME", action="append", default=[], help="the column of a role, such as user_id=uid"
+        "--column",
+        metavar="ROLE=NAME",
+        action="append",
+        default=[],
+        help="the column of a role, such as user_id=uid; instead of region, levels may have columns: county=fips",
     )
     group.add_argument("--naive-zone", metavar="ZONE", help="the zone of times without one (default: the release's)")
     group.add_argument(
@@ -92,7 +96,9 @@ def run(args: argparse.Namespace) -> int:
 
     coverage = coverage_of(args)
     weeks = _weeks(args, coverage)
-    source = LogSource(tuple(args.log), parse_columns(args.column), args.naive_zone, args.code_level)
+    source = LogSource(
+        tuple(args.log), parse_columns(args.column, coverage.spec.level_names), args.naive_zone, args.code_level
+    )
     if not 0 <= args.max_left_out <= 1:
         raise UsageError(f"--max-left-out {args.max_left_out}: expected a share between 0 and 1")
     tolerance = Tolerance(
@@ -142,6 +148,8 @@ def _report(done: "WeekDone", store: Path, steps: Steps) -> None:
     out(f"week {done.week}: committed to {store}")
     if done.unused.total:
         note(f"week {done.week}: rows not used: {done.unused.describe()} (private, not stored)")
+    for level, rows in done.unknown.items():
+        note(f"week {done.week}: {rows:,} rows name no known {level}, and do not count there (private, not stored)")
 
 
 def _weeks(args: argparse.Namespace, coverage: Coverage) -> list[Week]:
@@ -161,15 +169,16 @@ def _weeks(args: argparse.Namespace, coverage: Coverage) -> list[Week]:
     return list(weeks_between(spec, first, last))
 
 
-def parse_columns(pairs: Sequence[str]) -> dict[str, str]:
-    """Read `--column user_id=uid` options."""
+def parse_columns(pairs: Sequence[str], levels: Sequence[str] = ()) -> dict[str, str]:
+    """Read `--column user_id=uid` options; levels have roles, too."""
     from search_insights.anonymization import ROLES
 
     columns: dict[str, str] = {}
+    roles = dict.fromkeys((*ROLES, *levels))
     for pair in pairs:
         role, equals, name = pair.partition("=")
-        if not equals or not name or role not in ROLES:
-            raise UsageError(f"--column {pair}: expected ROLE=NAME with a role of {', '.join(ROLES)}")
+        if not equals or not name or role not in roles:
+            raise UsageError(f"--column {pair}: expected ROLE=NAME with a role of {', '.join(roles)}")
         columns[role] = name
     return columns
 

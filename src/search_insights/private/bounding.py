@@ -9,19 +9,17 @@ from datetime import date
 from importlib import resources
 
 from search_insights.classifier.topics import part_read
-from search_insights.private.region_names import CLASS_BITS, NO_TOPIC, NUMBER_BITS, RegionNames
+from search_insights.private.region_names import CLASS_BITS, CLASS_MASK, NO_CLASS, NO_TOPIC, RegionNames
 from search_insights.spec.spec import Spec
 from search_insights.support.sql import literal
-
-# The random bits of a draw.
-_RANDOM_BITS = NO_TOPIC - (1 << (NUMBER_BITS + CLASS_BITS))
-_NUMBER_MASK = (1 << NUMBER_BITS) - 1
 
 # The category number of an event whose category the spec does not know; such a log is refused.
 UNKNOWN_CATEGORY = 255
 
 
-def events_query(spec: Spec, day: date, condition: str, random: Callable[[int, int], str], *, queries: bool) -> str:
+def events_query(
+    spec: Spec, names: RegionNames, day: date, condition: str, random: Callable[[int, int], str], *, queries: bool
+) -> str:
     """Return the query that gives each usable event of a day its category number and its draw.
 
     The number comes from the log's category or, if the log has `queries`, from the table `topics`.
@@ -32,57 +30,113 @@ def events_query(spec: Spec, day: date, condition: str, random: Callable[[int, i
     `random(key, mask)` returns the engine's SQL for the hash of user_id, timestamp and key, cut to the mask's bits.
     """
     key = int.from_bytes(hashlib.sha256(f"{spec.fingerprint} {day}".encode()).digest()[:7])
+    columns = ", ".join(column.log_column for column in names.columns)
+    log = _classified_log(columns, condition) if queries else _categorized_log(spec, columns, condition)
     return f"""
-        SELECT /*+ BROADCAST(names) */ user_id, category,
-               {random(key, _RANDOM_BITS)}
+        SELECT user_id, category,
+               {random(key, NO_TOPIC - (1 << (names.place_bits + CLASS_BITS)))}
                    | CASE WHEN category = 0 THEN CAST({NO_TOPIC} AS BIGINT) ELSE CAST(0 AS BIGINT) END
-                   | region_bits AS draw
-        FROM ({_classified_log(condition) if queries else _categorized_log(spec, condition)}) AS log
-        JOIN names ON names.name = log.region
-        WHERE user_id IS NOT NULL"""
+                   | {_place(names)} AS draw
+        FROM ({_placed(names, log)}) AS placed"""
+
+
+def _placed(names: RegionNames, log: str) -> str:
+    """Return the query of the usable events, with the bits of their regions: an event is used if one of them is known.
+
+    Where a log has columns of levels, the event's size class is that of its coarsest region that has one.
+    """
+    tables = [column.table for column in names.columns]
+    joined = f"/*+ BROADCAST({', '.join(tables)}) */ user_id, timestamp, category"
+    if not names.by_level:
+        return f"""
+            SELECT {joined}, names.bits AS bits
+            FROM ({log}) AS log JOIN names ON names.name = log.region WHERE user_id IS NOT NULL"""
+    no_region = [f"CAST({c.no_region << (c.shift + CLASS_BITS)} AS BIGINT)" for c in names.columns]
+    bits = [
+        f"coalesce({table}.bits, {none}) AS bits_{i}"
+        for i, (table, none) in enumerate(zip(tables, no_region, strict=True))
+    ]
+    known = " | ".join(f"coalesce({table}.bits, 0)" for table in tables)
+    classes = [f"bits_{i} & {CLASS_MASK}" for i in range(len(tables))]
+    of_coarsest = " ".join(f"WHEN {size_class} > 0 THEN {size_class}" for size_class in classes)
+    return f"""
+            SELECT *, CASE {of_coarsest} ELSE 0 END AS class
+            FROM (
+                SELECT {joined}, {", ".join(bits)} FROM ({log}) AS log {names_joins(names)}
+                WHERE user_id IS NOT NULL AND ({known}) > 0
+            ) AS known"""
+
+
+def _place(names: RegionNames) -> str:
+    """Return the SQL for the place of a draw, with its size class. X4: a region of another class is left out."""
+    if not names.by_level:
+        return "bits"
+    no_class = f"CASE WHEN class = 0 THEN CAST({NO_CLASS} AS BIGINT) ELSE CAST(0 AS BIGINT) END"
+    classes = [f"bits_{i} & {CLASS_MASK}" for i in range(len(names.columns))]
+    parts = [
+        f"CASE WHEN {size_class} = class OR {size_class} = 0 THEN bits_{i} ELSE CAST(0 AS BIGINT) END"
+        for i, size_class in enumerate(classes)
+    ]
+    return " | ".join([no_class, *parts])
+
+
+def names_joins(names: RegionNames) -> str:
+    """Return the joins of `log` with the tables of its names; in those of levels, no name has a row of its own."""
+    same = "IS NOT DISTINCT FROM" if names.by_level else "="
+    return " ".join(f"LEFT JOIN {c.table} ON {c.table}.name {same} log.{c.log_column}" for c in names.columns)
+
+
+def named_log(names: RegionNames) -> str:
+    """Return the statement for the view `named_log`: the log with a given `region` and a known `name`, if any."""
+    region = f", coalesce({', '.join(c.log_column for c in names.columns)}) AS region" if names.by_level else ""
+    name = f"coalesce({', '.join(f'{c.table}.name' for c in names.columns)})" if names.by_level else "names.name"
+    return (
+        f"CREATE OR REPLACE TEMP VIEW named_log AS SELECT log.*{region}, {name} AS name FROM log {names_joins(names)}"
+    )
 
 
 def bounding_statements() -> list[str]:
     """Return the statements of bounding.sql, which lead from `events` to `contributions`."""
     sql = (resources.files("search_insights.private") / "bounding.sql").read_text(encoding="utf-8")
-    if f">> {NUMBER_BITS}) & {(1 << CLASS_BITS) - 1} " not in sql:
+    if f"draw & {CLASS_MASK} " not in sql:
         raise RuntimeError("bounding.sql reads draws in another layout than they are written in")
     code = "\n".join(line for line in sql.splitlines() if not line.startswith("--"))
     return [statement for statement in code.split(";") if statement.strip()]
 
 
 def event_counts_query(names: RegionNames) -> str:
-    """Return the query that counts the events: all, those of unknown categories, and those with an ambiguous code."""
-    ambiguous = f"draw & {_NUMBER_MASK} = {names.ambiguous}"
-    return f"""
-        SELECT count(*), count(*) FILTER (WHERE category = {UNKNOWN_CATEGORY}),
-               {f"count(*) FILTER (WHERE {ambiguous})" if names.sharing else 0}
-        FROM events"""
+    """Return the query that counts the events: all, those of unknown categories, and for each column those with a name
+    that means no region."""
+    no_region = "".join(
+        f", count(*) FILTER (WHERE (draw >> {c.shift + CLASS_BITS}) & {c.mask} = {c.no_region})" for c in names.columns
+    )
+    return f"SELECT count(*), count(*) FILTER (WHERE category = {UNKNOWN_CATEGORY}){no_region} FROM events"
 
 
-def sums_query(condition: str = "TRUE") -> str:
+def sums_query(names: RegionNames, condition: str = "TRUE") -> str:
     """Return the query that adds up the contributions; nothing about a single user leaves it."""
+    mask = (1 << names.place_bits) - 1
     return f"""
         SELECT CAST(category AS BIGINT) AS category,
-               open_draw & {_NUMBER_MASK} AS open_region,
-               coalesce(classed_draw & {_NUMBER_MASK}, -1) AS classed_region,
+               (open_draw >> {CLASS_BITS}) & {mask} AS open_place,
+               coalesce((classed_draw >> {CLASS_BITS}) & {mask}, -1) AS classed_place,
                count(*) AS user_days
         FROM contributions WHERE {condition} GROUP BY ALL"""
 
 
-def _categorized_log(spec: Spec, condition: str) -> str:
-    return f"SELECT user_id, timestamp, region, {_category_number(spec)} AS category FROM log WHERE {condition}"
+def _categorized_log(spec: Spec, columns: str, condition: str) -> str:
+    return f"SELECT user_id, timestamp, {columns}, {_category_number(spec)} AS category FROM log WHERE {condition}"
 
 
-def _classified_log(condition: str) -> str:
+def _classified_log(columns: str, condition: str) -> str:
     """Join the result of the classifier: `topics` holds what was read of the texts that have a topic, each once.
 
     Texts are cut to that part before they are joined, because a join may have to hold them.
     """
     return f"""
-            SELECT user_id, timestamp, region, CAST(coalesce(topics.category, 0) AS SMALLINT) AS category
+            SELECT user_id, timestamp, {columns}, CAST(coalesce(topics.category, 0) AS SMALLINT) AS category
             FROM (
-                SELECT user_id, timestamp, region, {part_read("query")} AS part FROM log WHERE {condition}
+                SELECT user_id, timestamp, {columns}, {part_read("query")} AS part FROM log WHERE {condition}
             ) LEFT JOIN topics ON topics.query = part"""
 
 

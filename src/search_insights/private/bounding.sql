@@ -3,26 +3,27 @@
 -- In:  events (user_id, category, draw)   category 0 = no topic, 1.. = topics in the order of the spec
 -- Out: contributions (user_id, category, open_draw, classed_draw)   category 0 = any search
 --
--- A draw is a random number whose low bits hold the event's region and its size class (class 0: the region is known
--- only at an open level). So the smallest draw of a set of events picks one of them at random. The two highest bits
--- put events with a known size class before others, and then searches about a topic before others. A draw depends on
--- its own event and a key, and on nothing else.
+-- A draw is a random number whose low bits hold the event's size class and its place: at most one region of each level
+-- (class 0: the place is known only at open levels). So the smallest draw of a set of events picks one of them at
+-- random. The two highest bits put events with a known size class before others, and then searches about a topic before
+-- others. A draw depends on its own event and a key, and on nothing else.
 --
--- Each contribution counts once in its category: at every open level in the region of open_draw, and at every classed
--- level in the region of classed_draw. For each user, whatever the events are:
---   X1, X2  one row per user and category, so one region at each level, counted once
+-- Each contribution counts once in its category: at every open level in the region of open_draw's place, and at every
+-- classed level in that of classed_draw's place. For each user, whatever the events are:
+--   X1, X2  one row per user and category, and one region of each level in a place, counted once
 --   X4      all classed_draws of a user have one size class: that of the user's smallest draw
 --   X3      is enforced where regions become cells: an unreported region has no cell
 --
 -- The same statements run on every engine (DuckDB, Spark); each ends at a semicolon. A user's draws are a function of
 -- the user's events, so a task that runs twice draws the same.
 --
--- This relies on: events are of one day and have a user (bounding.py); the class in a draw is that of its region
--- (region_names.py); a region lies in one region of each level above it (geography.py).
+-- This relies on: events are of one day and have a user, and all regions of a place at classed levels are of the class
+-- in the draw (bounding.py, also where the log has a column for each level); a place has one region of each level
+-- (region_names.py), its own or the one above a finer one (geography.py).
 
 -- For each topic and size class, one event at random.
 CREATE OR REPLACE TEMP VIEW topic_draws AS
-SELECT user_id, category, (draw >> 20) & 15 AS class, min(draw) AS draw
+SELECT user_id, category, draw & 15 AS class, min(draw) AS draw
 FROM events
 WHERE category > 0
 GROUP BY user_id, category, class;
@@ -30,7 +31,7 @@ GROUP BY user_id, category, class;
 -- X4: a user's size class is that of the user's smallest draw: a topic's, if any event about a topic has a class.
 -- Topics choose because they are rare: a class drawn from all searches would drop more of what the release is about.
 CREATE OR REPLACE TEMP VIEW chosen AS
-SELECT user_id, (min(draw) >> 20) & 15 AS class
+SELECT user_id, min(draw) & 15 AS class
 FROM topic_draws
 WHERE class > 0
 GROUP BY user_id;
@@ -41,7 +42,7 @@ SELECT
     user_id,
     0 AS category,
     min(draw) AS open_draw,
-    CASE WHEN ((min(draw) >> 20) & 15) > 0 THEN min(draw) END AS classed_draw
+    CASE WHEN (min(draw) & 15) > 0 THEN min(draw) END AS classed_draw
 FROM events
 GROUP BY user_id
 UNION ALL

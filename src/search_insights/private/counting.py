@@ -4,14 +4,15 @@ The counts are private until noise is added; they stay in memory. A log that is 
 before anything is spent.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
 import numpy as np
 
 from search_insights.errors import LogError, MissingDays
 from search_insights.private.engine import Contributions, Engine, UnusedRows
+from search_insights.private.log import LogSource
 from search_insights.private.region_names import RegionNames
 from search_insights.spec.cells import CellList
 from search_insights.spec.spec import Spec
@@ -35,10 +36,14 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class WeekCounts:
-    """The exact counts of a week's cells, and what the operator should know about its log. Private."""
+    """The exact counts of a week's cells, and what the operator should know about its log. Private.
+
+    `unknown` counts, for each level with a column, the rows that were used but name no known region in that column.
+    """
 
     counts: Counts
     unused: UnusedRows
+    unknown: Mapping[str, int] = field(default_factory=dict)
 
 
 def count_week(
@@ -53,34 +58,38 @@ def count_week(
     """Bound and count a week; refuse it if its log is not fit for publication."""
     counts = cells.zeros()
     empty_days: list[date] = []
-    used = 0
+    used, no_region = 0, np.zeros(len(names.columns), dtype=np.int64)
     for day in week.days:
         begin, end = week.day_bounds(day)
         found = engine.bound(day, begin, end)
         _require_known_categories(found, cells.coverage.spec, day, engine.log.source.column("category"))
         _require_clear_codes(found, names, day, engine.log.source.column("region"))
+        no_region = no_region + np.array(found.no_region)
         used += found.events
-        add_contributions(counts, cells, found)
+        add_contributions(counts, cells, names, found)
         if not found.events:
             empty_days.append(day)
         progress(f"{day:%a}")
     asked, country = (requested[0] - _MARGIN, requested[1] + _MARGIN), cells.coverage.geography.country
     unused = engine.unused_rows(week.begin, week.end, asked, used, (country.code, country.place_id))
     _require_few_unused(unused, week, tolerance)
+    unknown = dict(zip((c.role for c in names.columns), no_region.tolist(), strict=True)) if names.by_level else {}
+    _require_few_unknown(unknown, used, week, tolerance, engine.log.source)
     _require_no_missing_days([day for day in empty_days if day not in tolerance.missing_days], week)
-    return WeekCounts(counts, unused)
+    return WeekCounts(counts, unused, {level: rows for level, rows in unknown.items() if rows})
 
 
-def add_contributions(counts: Counts, cells: CellList, found: Contributions) -> None:
-    """Add a day's contributions to the counts: one region counts at open levels, the other at classed levels (X4)."""
+def add_contributions(counts: Counts, cells: CellList, names: RegionNames, found: Contributions) -> None:
+    """Add a day's contributions to the counts: one place counts at open levels, the other at classed levels (X4)."""
     spec = cells.coverage.spec
-    parts = ((spec.open_levels, found.open_regions), (spec.classed_levels, found.classed_regions))
-    for levels, numbers in parts:
-        known = np.flatnonzero(numbers >= 0)
+    parts = ((spec.open_levels, found.open_places), (spec.classed_levels, found.classed_places))
+    for levels, places in parts:
+        counted = np.flatnonzero(places >= 0)
         for level in levels:
-            first_cells = cells.cells_above[level][numbers[known]]
+            regions = names.regions_for(level, places[counted])
+            first_cells = np.where(regions >= 0, cells.cells_above[level][regions], -1)
             reported = first_cells >= 0
-            np.add.at(counts, (first_cells + found.categories[known])[reported], found.user_days[known][reported])
+            np.add.at(counts, (first_cells + found.categories[counted])[reported], found.user_days[counted][reported])
 
 
 def _require_known_categories(found: Contributions, spec: Spec, day: date, column: str) -> None:
@@ -93,11 +102,12 @@ def _require_known_categories(found: Contributions, spec: Spec, day: date, colum
 
 def _require_clear_codes(found: Contributions, names: RegionNames, day: date, column: str) -> None:
     """Refuse a log with ambiguous codes: read as one level, searches of the other would count in the wrong place."""
-    if found.ambiguous:
+    if not names.by_level and found.no_region[0]:
         levels = " or ".join(names.sharing)
         raise LogError(
             f"column {column!r}: rows of {day} have bare codes that may be of a {levels}; say which level all bare "
-            f"codes belong to with `code_level` {names.sharing[-1]}, or write place_ids, which are never ambiguous"
+            f"codes belong to with `code_level` {names.sharing[-1]}, give a column for each level with `columns`, or "
+            "write place_ids"
         )
 
 
@@ -109,6 +119,19 @@ def _require_few_unused(unused: UnusedRows, week: Week, tolerance: Tolerance) ->
             f"week {week}: {counted:,} of {unused.rows:,} rows cannot be used ({unused.describe()}), more than "
             f"{100 * tolerance.max_unused:g}%; fix the log, or allow more with `max_unused`{other}"
         )
+
+
+def _require_few_unknown(
+    unknown: Mapping[str, int], used: int, week: Week, tolerance: Tolerance, source: LogSource
+) -> None:
+    """Refuse a log in which a level's column is often wrong: the counts of that level would be too small."""
+    for level, rows in unknown.items():
+        if rows > tolerance.max_unused * used:
+            raise LogError(
+                f"week {week}: column {source.column(level)!r}: {rows:,} of {used:,} rows name no {level} of the "
+                f"geography, more than {100 * tolerance.max_unused:g}%; fix the log, leave the value empty where it is "
+                "not known, or allow more with `max_unused`"
+            )
 
 
 def _require_no_missing_days(missing: list[date], week: Week) -> None:

@@ -18,7 +18,13 @@ import numpy as np
 from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_classifier_for
 from search_insights.classifier.topics import create_topics_table
 from search_insights.errors import InputError
-from search_insights.private.bounding import bounding_statements, event_counts_query, events_query, sums_query
+from search_insights.private.bounding import (
+    bounding_statements,
+    event_counts_query,
+    events_query,
+    named_log,
+    sums_query,
+)
 from search_insights.private.engine import Contributions, UnusedRows, combined
 from search_insights.private.log import LogSource, SearchLog, open_log, unreadable
 from search_insights.private.region_names import RegionNames
@@ -76,11 +82,13 @@ def _connect(spill: str, memory: str) -> "duckdb.DuckDBPyConnection":
 
 
 def register_names(connection: "duckdb.DuckDBPyConnection", names: RegionNames) -> None:
-    """Create the table `names`: for each name that the log may use, the fixed bits of its draws."""
-    columns = {"name": np.array(names.names, dtype=object), "region_bits": names.region_bits}
-    connection.register("names_given", columns)
-    connection.execute("CREATE TEMP TABLE names AS SELECT name, region_bits FROM names_given")
-    connection.unregister("names_given")
+    """Create a table for each column that names regions: its names, and the bits that they give to a draw."""
+    for column in names.columns:
+        given = {"name": np.array(column.names, dtype=object), "bits": column.bits}
+        connection.register("names_given", given)
+        connection.execute(f"CREATE TEMP TABLE {column.table} AS SELECT name, bits FROM names_given")
+        connection.unregister("names_given")
+    connection.execute(named_log(names))
 
 
 def _random(key: int, mask: int) -> str:
@@ -126,20 +134,22 @@ class DuckDbEngine:
         return max(1, min(math.ceil(needed / available), _MAX_PARTS))
 
     def _bound_users(self, day: date, condition: str) -> Contributions:
-        events = events_query(self.spec, day, condition, _random, queries=self.model is not None)
+        events = events_query(self.spec, self.names, day, condition, _random, queries=self.model is not None)
         self._run(f"CREATE OR REPLACE TEMP TABLE events AS {events}")
         for statement in bounding_statements():
             self._run(statement)
         # In two queries: any search (category 0) is most of the rows, and is added up faster by itself.
-        sums = self._arrays(f"{sums_query('category = 0')} UNION ALL {sums_query('category > 0')}")
-        ((used, unknown, ambiguous),) = self._rows(event_counts_query(self.names))
+        sums = self._arrays(
+            f"{sums_query(self.names, 'category = 0')} UNION ALL {sums_query(self.names, 'category > 0')}"
+        )
+        ((used, unknown, *no_region),) = self._rows(event_counts_query(self.names))
         return Contributions(
             events=used,
             unknown_category=unknown,
-            ambiguous=ambiguous,
+            no_region=tuple(no_region),
             categories=sums["category"],
-            open_regions=sums["open_region"],
-            classed_regions=sums["classed_region"],
+            open_places=sums["open_place"],
+            classed_places=sums["classed_place"],
             user_days=sums["user_days"],
         )
 

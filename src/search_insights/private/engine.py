@@ -21,19 +21,19 @@ from search_insights.support.arrays import Counts, Numbers
 
 @dataclass(frozen=True, slots=True)
 class Contributions:
-    """How many user-days contribute to each (category, region at open levels, region at classed levels).
+    """How many user-days contribute to each (category, place at open levels, place at classed levels).
 
-    Regions are numbers of `RegionNames`; -1 means no contribution at these levels. `events` is the number of log rows
-    that they were drawn from, `unknown_category` how many of them have a category unknown to the spec, and `ambiguous`
-    how many have an ambiguous code for their region. Private.
+    Places are those of `RegionNames`; -1 means no contribution at these levels. `events` is the number of log rows that
+    they were drawn from, `unknown_category` how many of them have a category unknown to the spec. `no_region` is, for
+    each column of `RegionNames`, how many have a name there that means no region. Private.
     """
 
     events: int
     unknown_category: int
-    ambiguous: int
+    no_region: tuple[int, ...]
     categories: Numbers
-    open_regions: Numbers
-    classed_regions: Numbers
+    open_places: Numbers
+    classed_places: Numbers
     user_days: Counts
 
 
@@ -42,10 +42,10 @@ def combined(parts: Sequence[Contributions]) -> Contributions:
     return Contributions(
         events=sum(part.events for part in parts),
         unknown_category=sum(part.unknown_category for part in parts),
-        ambiguous=sum(part.ambiguous for part in parts),
+        no_region=tuple(map(sum, zip(*(part.no_region for part in parts), strict=True))),
         categories=np.concatenate([part.categories for part in parts]),
-        open_regions=np.concatenate([part.open_regions for part in parts]),
-        classed_regions=np.concatenate([part.classed_regions for part in parts]),
+        open_places=np.concatenate([part.open_places for part in parts]),
+        classed_places=np.concatenate([part.classed_places for part in parts]),
         user_days=np.concatenate([part.user_days for part in parts]),
     )
 

@@ -32,9 +32,8 @@ from search_insights.support.sql import identifier, literal
 if TYPE_CHECKING:
     import duckdb
 
-REQUIRED = ("user_id", "timestamp", "region")
 TOPIC_COLUMNS = ("category", "query")
-ROLES = (*REQUIRED, *TOPIC_COLUMNS)
+ROLES = ("user_id", "timestamp", "region", *TOPIC_COLUMNS)  # a log may give columns of levels instead of `region`
 
 _FILE_COLUMN = "search_insights_file"  # not "filename": a log may have a column of that name
 _NULL_TYPE = '"NULL"'  # the type of a column without values: how pandas writes the categories of a day without topics
@@ -63,6 +62,24 @@ class LogSource:
     def column(self, role: str) -> str:
         """Return the name of the column for a role."""
         return self.columns.get(role, role)
+
+    @property
+    def level_columns(self) -> tuple[str, ...]:
+        """The levels that have a column; none if the column `region` names regions of any level."""
+        levels = [role for role in self.columns if role not in ROLES]
+        # A level may be called region, too.
+        return (*levels, *(role for role in self.columns if role == "region")) if levels else ()
+
+    @property
+    def places(self) -> dict[str, str]:
+        """The roles that name regions, and what their columns are called in the view `log`."""
+        levels = self.level_columns
+        return {level: f"region_{i}" for i, level in enumerate(levels)} if levels else {"region": "region"}
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The roles that must have a column."""
+        return ("user_id", "timestamp", *self.places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +119,7 @@ class SearchLog:
 def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release_zone: str) -> SearchLog:
     """Check a log's files and columns and open it as the view `log`: user_id, timestamp, region, category, query, file.
 
-    If a log has categories, its queries are not read.
+    If a log has categories, its queries are not read. Columns of levels are called region_0, region_1 and so on.
     """
     files = find_files(source.patterns)
     refuse_times_of_folders(files, source.column("timestamp"))
@@ -167,8 +184,7 @@ def _create_views(
     view = f"""
         CREATE OR REPLACE TEMP VIEW log AS
         SELECT {identifier(source.column("user_id"))} AS user_id, {time} AS timestamp,
-               {identifier(source.column("region"))} AS region,
-               {", ".join(topic_columns(source, topic, "VARCHAR"))}, {_FILE_COLUMN} AS file
+               {", ".join([*place_columns(source), *topic_columns(source, topic, "VARCHAR")])}, {_FILE_COLUMN} AS file
         FROM {_reader(files)}"""
     _query(connection, view, source)
     _query(connection, "CREATE OR REPLACE TEMP VIEW log_files AS FROM log", source)
@@ -200,7 +216,7 @@ def _column_types(connection: "duckdb.DuckDBPyConnection", files: Sequence[str],
 
 def require_columns(source: LogSource, types: Mapping[str, str], hint: str = "") -> None:
     """Refuse a log that lacks a required column; `hint` replaces the list of its columns in the message."""
-    for role in REQUIRED:
+    for role in source.required:
         if source.column(role) not in types:
             raise LogError(
                 f"{described(source)}: no column {source.column(role)!r} for {role}; "
@@ -228,7 +244,7 @@ def require_same_columns(source: LogSource, topic: str, files: Iterable[tuple[st
     """
     first: dict[str, str] = {}
     for file, types in files:
-        columns = [source.column(role) for role in (*REQUIRED, topic)]
+        columns = [source.column(role) for role in (*source.required, topic)]
         if missing := set(columns) - set(types):
             raise LogError(
                 f"{file}: no column {min(missing)!r}, which other files of the log have; fix it, or leave it out"
@@ -247,7 +263,7 @@ def _refuse_duplicate_columns(
     connection: "duckdb.DuckDBPyConnection", file: str, types: Mapping[str, str], source: LogSource
 ) -> None:
     """Refuse a column that occurs twice: DuckDB would take the first, and call the second user_id_1."""
-    for role in ROLES:
+    for role in (*source.required, *TOPIC_COLUMNS):
         column = source.column(role)
         if f"{column}_1" in types and _header(connection, file, source).count(column) > 1:
             raise LogError(f"{file}: column {column!r} occurs twice; keep one of them")
@@ -302,6 +318,11 @@ def topic_role(source: LogSource, types: Mapping[str, str]) -> str:
     )
 
 
+def place_columns(source: LogSource) -> list[str]:
+    """Return the columns that name regions, as the view `log` calls them."""
+    return [f"{identifier(source.column(role))} AS {name}" for role, name in source.places.items()]
+
+
 def topic_columns(source: LogSource, topic: str, text: str) -> list[str]:
     """Return the columns category and query in the engine's type for text; the one that is not used is empty."""
     columns = dict.fromkeys(TOPIC_COLUMNS, "NULL") | {topic: identifier(source.column(topic))}
@@ -310,14 +331,11 @@ def topic_columns(source: LogSource, topic: str, text: str) -> list[str]:
 
 def check_types(source: LogSource, types: Mapping[str, str], allowed: Mapping[str, Sequence[str]]) -> None:
     """Refuse columns whose type is not allowed for their role."""
-    expected = {
-        "user_id": "a whole number, text or UUID",
-        "timestamp": "a timestamp",
-        "region": "text, because codes have leading zeros",
-    }
-    for role, words in expected.items():
+    expected = {"user_id": "a whole number, text or UUID", "timestamp": "a timestamp"}
+    for role in source.required:
+        words = expected.get(role, "text, because codes have leading zeros")
         kind = types[source.column(role)]
-        if kind not in allowed[role]:
+        if kind not in allowed.get(role, allowed["region"]):
             column = source.column(role)
             raise LogError(f"{described(source)}: column {column!r}: expected {words}; its type is {_kind(kind)}")
 

@@ -1,58 +1,167 @@
-"""How a search log names a region, and the number and size class that stand for it in the bounding.
+"""How a search log names regions, and the place that stands for them in the bounding.
 
-A log gives the finest known region, by its code or by its place_id. A place_id is unique. A code is unique within its
-level only: 35013 is a county, and elsewhere a postal code; and 04013 is a county, and a postal code that the table does
-not have. So a bare code of a level that shares codes with a finer one is ambiguous. A log that uses one is refused,
-unless the publisher says which level all bare codes belong to; then a code that this level does not have is unknown.
+Most logs have one column, `region`: the finest region known, by its code or by its place_id. A place_id is unique. A
+code is unique within its level only: 35013 is a county, and elsewhere a postal code; and 04013 is a county, and a
+postal code that the table does not have. So a bare code of a level that shares codes with a finer one is ambiguous. A
+log that uses one is refused, unless the publisher says which level all bare codes belong to; then a code that this
+level does not have is unknown.
+
+Other logs have a column for each of several levels. A search then counts at each of these levels in the region that its
+column names, although a postal code may extend into more counties than the one that the geography puts it in. Where a
+level has no column, or the column is empty, the region is that above the nearest finer one that the search names. Where
+the column has a name that is not in the table, the search does not count at that level.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from search_insights.errors import GeographyError, InputError
+from search_insights.private.log import LogSource
 from search_insights.spec.coverage import Coverage
 from search_insights.support.arrays import Numbers
 
-# The layout of a draw, from the low end: number, size class, random bits, and two bits that put some events first:
-# NO_TOPIC is set if a search is not about a topic, NO_CLASS if its region has no size class. bounding.sql relies on it.
+# The layout of a draw, from the low end: size class, place, random bits, and two bits that put some events first:
+# NO_TOPIC is set if a search is not about a topic, NO_CLASS if its regions have no size class. bounding.sql relies on
+# it. A place consists of one number for each column that names regions; 0 is no region.
 # A draw has 63 bits, because not every engine has unsigned integers.
-NUMBER_BITS = 20
 CLASS_BITS = 4
+CLASS_MASK = (1 << CLASS_BITS) - 1
 NO_TOPIC = 1 << 61
 NO_CLASS = 1 << 62
+_MIN_RANDOM_BITS = 16  # two of a user's events tie, and the lesser place wins, once in 65,536 pairs at most
+
+
+@dataclass(frozen=True)
+class NameColumn:
+    """A column of the log that names regions, and the bits of a draw that each name stands for.
+
+    A number n is the region `first + n` of the geography. The number `no_region` stands for a name that means none: an
+    ambiguous code or, if the log has a column for each level, a name that is not in the table.
+    """
+
+    role: str
+    log_column: str  # in the view `log`
+    names: tuple[str | None, ...]
+    bits: Numbers
+    first: int
+    no_region: int
+    shift: int
+
+    @property
+    def table(self) -> str:
+        """The table of its names, with their bits."""
+        return self.log_column.replace("region", "names")
+
+    @property
+    def mask(self) -> int:
+        """The bits of its number in a place."""
+        return (1 << self.no_region.bit_length()) - 1
+
+    def numbers(self, places: Numbers) -> Numbers:
+        """Return its number in each place."""
+        return places >> self.shift & self.mask
+
+    def regions(self, places: Numbers) -> Numbers:
+        """Return the region of each place, as its index in the geography; -1 for none."""
+        numbers = self.numbers(places)
+        return np.where((numbers > 0) & (numbers < self.no_region), self.first + numbers, -1)
 
 
 @dataclass(frozen=True)
 class RegionNames:
-    """Every name that a log may use, and the fixed bits of its draws.
+    """The columns that name regions, from coarse to fine, and the levels that share codes with others."""
 
-    The number of a region is its index in the geography. One number more, `ambiguous`, stands for all ambiguous codes;
-    `sharing` are the levels that share codes with others.
-    """
-
-    names: tuple[str, ...]
-    region_bits: Numbers
-    ambiguous: int
+    columns: tuple[NameColumn, ...]
+    levels: tuple[str, ...]
     sharing: tuple[str, ...] = ()
 
+    @property
+    def by_level(self) -> bool:
+        """Whether the log has columns of levels."""
+        return self.columns[0].log_column != "region"
 
-def region_names(coverage: Coverage, code_level: str | None = None) -> RegionNames:
-    """Return the names of all regions that count at some level."""
-    ambiguous = len(coverage.geography.regions)
-    if ambiguous >= 1 << NUMBER_BITS or len(coverage.spec.class_names) >= 1 << CLASS_BITS:
+    @property
+    def place_bits(self) -> int:
+        """The length of a place."""
+        return self.columns[-1].shift + self.columns[-1].no_region.bit_length()
+
+    @cached_property
+    def _columns_for(self) -> dict[str, tuple[NameColumn, ...]]:
+        """For each level its own column and those of finer levels that it may be derived from, the nearest first."""
+        if not self.by_level:
+            return dict.fromkeys(self.levels, self.columns)
+        own = {column.role: column for column in self.columns}
+        finer = {level: self.levels[i:] for i, level in enumerate(self.levels)}
+        return {level: tuple(own[each] for each in finer[level] if each in own) for level in self.levels}
+
+    def regions_for(self, level: str, places: Numbers) -> Numbers:
+        """Return the regions, at a level or below it, in which places count at that level; -1 for none."""
+        found = np.full(places.shape, -1, dtype=np.int64)
+        derived = np.ones(places.shape, dtype=np.bool_)
+        for column in self._columns_for[level]:
+            found = np.where(derived & (found < 0), column.regions(places), found)
+            if column.role == level:
+                derived = column.numbers(places) == 0
+        return found
+
+
+def region_names(coverage: Coverage, source: LogSource | None = None) -> RegionNames:
+    """Return the names of all regions that count at some level, for the columns and the code level of a log."""
+    source = source or LogSource(())
+    code_level = source.code_level
+    if len(coverage.spec.class_names) >= 1 << CLASS_BITS:
         raise GeographyError(
-            f"{coverage.geography.source}: at most {(1 << NUMBER_BITS) - 1:,} regions and {(1 << CLASS_BITS) - 1} "
-            "size classes fit"
+            f"{coverage.geography.source}: at most {(1 << CLASS_BITS) - 1} size classes fit, not "
+            f"{len(coverage.spec.class_names)}"
         )
-    sharing, coarser = ((), ()) if code_level else _sharing_levels(coverage)
-    numbers = _names_at(coverage, code_level) if code_level else _names(coverage, coarser)
-    region_bits = [
-        number | (NO_CLASS if number == ambiguous else _class_bits(coverage, number)) for number in numbers.values()
+    if source.level_columns:
+        names = RegionNames(_level_columns(coverage, source), coverage.spec.level_names)
+    else:
+        sharing, coarser = ((), ()) if code_level else _sharing_levels(coverage)
+        numbers = _names_at(coverage, code_level) if code_level else _names(coverage, coarser)
+        column = _column(coverage, "region", "region", numbers, 0, len(coverage.geography.regions), 0)
+        alone = replace(column, bits=np.where(column.bits & CLASS_MASK, column.bits, column.bits | NO_CLASS))
+        names = RegionNames((alone,), coverage.spec.level_names, sharing)
+    if names.place_bits + _MIN_RANDOM_BITS > NO_TOPIC.bit_length() - 1 - CLASS_BITS:
+        raise GeographyError(f"{coverage.geography.source}: too many regions for a draw")
+    return names
+
+
+def _level_columns(coverage: Coverage, source: LogSource) -> tuple[NameColumn, ...]:
+    """Return the columns of levels, from coarse to fine; the codes in such a column are of its level."""
+    levels, regions = coverage.spec.level_names, coverage.geography.regions
+    if unknown := [role for role in source.level_columns if role not in levels]:
+        raise InputError(
+            f"`columns` {unknown[0]}: a log gives one column region, or columns of levels: {', '.join(levels)}"
+        )
+    if source.code_level:
+        raise InputError(f"`code_level` {source.code_level}: a column of a level has codes of that level; leave it out")
+    columns: list[NameColumn] = []
+    for level in (level for level in levels if level in source.places):
+        own = [i for i, region in enumerate(regions) if region.level == level]
+        first = own[0] - 1
+        numbers: dict[str | None, int] = {regions[i].code: i - first for i in own}
+        numbers |= {regions[i].place_id: i - first for i in own}
+        numbers[None] = 0  # an empty value, which is not an unknown one
+        shift = columns[-1].shift + columns[-1].no_region.bit_length() if columns else 0
+        columns.append(_column(coverage, level, source.places[level], numbers, first, len(own) + 1, shift))
+    return tuple(columns)
+
+
+def _column(
+    coverage: Coverage, role: str, log_column: str, numbers: Mapping[Any, int], first: int, no_region: int, shift: int
+) -> NameColumn:
+    """Return a column whose names have these numbers, with the bits of their draws."""
+    bits = [
+        (number << (shift + CLASS_BITS)) | (_class_number(coverage, first + number) if 0 < number < no_region else 0)
+        for number in numbers.values()
     ]
-    return RegionNames(tuple(numbers), np.array(region_bits, dtype=np.int64), ambiguous, sharing)
+    return NameColumn(role, log_column, tuple(numbers), np.array(bits, dtype=np.int64), first, no_region, shift)
 
 
 def _counted(coverage: Coverage) -> list[int]:
@@ -90,15 +199,12 @@ def _sharing_levels(coverage: Coverage) -> tuple[tuple[str, ...], tuple[str, ...
         region = coverage.geography.regions[i]
         levels_of[region.code].add(region.level)
     shared = [sorted(found, key=levels.index) for found in levels_of.values() if len(found) > 1]
-    sharing, coarser = (
-        {level for found in shared for level in found},
-        {level for found in shared for level in found[:-1]},
-    )
-    return tuple(filter(sharing.__contains__, levels)), tuple(filter(coarser.__contains__, levels))
+    sharing = {level for found in shared for level in found}
+    coarser = {level for found in shared for level in found[:-1]}
+    return tuple(level for level in levels if level in sharing), tuple(level for level in levels if level in coarser)
 
 
-def _class_bits(coverage: Coverage, region: int) -> int:
+def _class_number(coverage: Coverage, region: int) -> int:
+    """Return the number of a region's size class; 0 if it has none."""
     size_class = coverage.standings[coverage.geography.regions[region].place_id].size_class
-    if size_class is None:
-        return NO_CLASS
-    return (coverage.spec.class_names.index(size_class) + 1) << NUMBER_BITS
+    return 0 if size_class is None else coverage.spec.class_names.index(size_class) + 1

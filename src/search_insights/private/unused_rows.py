@@ -55,7 +55,7 @@ def _reasons(ask: Ask, condition: str, country: Sequence[str]) -> tuple[int, int
                count(*) FILTER (WHERE user_id IS NOT NULL AND region IS NULL),
                count(*) FILTER (WHERE {unknown} AND {of_country}),
                count(*) FILTER (WHERE {unknown} AND NOT {of_country})
-        FROM log LEFT JOIN names ON names.name = log.region WHERE {condition}""")
+        FROM named_log WHERE {condition}""")
     return row[0], row[1], row[2], row[3]
 
 

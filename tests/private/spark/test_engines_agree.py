@@ -84,6 +84,29 @@ def test_engines_keep_the_same_number_of_user_days(
             assert (one != other).any()
 
 
+def test_engines_agree_on_a_log_with_columns_of_levels(
+    session: "SparkSession", coverage: Coverage, tmp_path: Path
+) -> None:
+    """Each level is counted by its own column on both engines, and rows without a known region are found by both."""
+    counties = "['06017', '35013', '06075', NULL, 'Atlantis'][(i % 5) + 1] AS fips"
+    codes = "['95667', '94103', '94104', '96120', NULL, 'Atlantis'][(i % 6) + 1] AS zip"
+    log = write_log(tmp_path / "log.parquet", searches(region="", more=f"{counties}, {codes}"))
+    columns = {"postal_code": "zip", "county": "fips"}
+    source = LogSource((str(log),), columns)
+    names = region_names(coverage, source)
+    by_spark = on_spark(session, coverage, log, columns=columns)
+    with open_duckdb_engine(source, coverage.spec, names) as by_duckdb:
+        for day in WEEK.days[:2]:
+            span = WEEK.day_bounds(day)
+            one, other = by_spark.bound(day, *span), by_duckdb.bound(day, *span)
+            assert (one.events, one.no_region) == (other.events, other.no_region)
+            counts = counts_of(coverage, one, names)
+            assert counts.any()
+            np.testing.assert_array_equal(counts, counts_of(coverage, other, names))
+            asked = (*span, span, one.events)
+            assert by_spark.unused_rows(*asked) == by_duckdb.unused_rows(*asked)
+
+
 def test_queries_are_classified_on_the_cluster_as_on_one_machine(
     session: "SparkSession", coverage: Coverage, tmp_path: Path
 ) -> None:
@@ -141,7 +164,7 @@ def test_a_killed_task_changes_nothing(session: "SparkSession", us_coverage: Cov
         log.mapInArrow(die_once, log.schema).createOrReplaceTempView("log")
         found = table.table.engine.bound(WEEK.days[1], *WEEK.day_bounds(WEEK.days[1]))
         counts = table.cells.zeros()
-        add_contributions(counts, table.cells, found)
+        add_contributions(counts, table.cells, table.names, found)
     assert killed.exists()
     assert found.events == len(events)
     np.testing.assert_array_equal(counts, undisturbed)

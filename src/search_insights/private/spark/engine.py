@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_classifier_for
 from search_insights.classifier.topics import distinct_texts
-from search_insights.private.bounding import bounding_statements, event_counts_query, events_query, sums_query
+from search_insights.private.bounding import (
+    bounding_statements,
+    event_counts_query,
+    events_query,
+    named_log,
+    sums_query,
+)
 from search_insights.private.engine import Contributions, UnusedRows
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import RegionNames
@@ -27,13 +33,6 @@ from search_insights.spec.spec import Spec
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
     from pyspark.sql import DataFrame, SparkSession
-
-# Summed by cell on the cluster, open and classed levels separately, so that the driver receives at most regions times
-# categories, however large the log is.
-_CELL_SUMS = f"""
-    SELECT category, coalesce(open_region, -1) AS open_region, coalesce(classed_region, -1) AS classed_region,
-           sum(user_days) AS user_days
-    FROM ({sums_query()}) GROUP BY GROUPING SETS ((category, open_region), (category, classed_region))"""
 
 
 @contextmanager
@@ -63,11 +62,24 @@ def spark_engine(
 
 
 def register_names(session: "SparkSession", names: RegionNames) -> None:
-    """Create the view `names`: for each name that the log may use, the fixed bits of its draws."""
+    """Create a view for each column that names regions: its names, and the bits that they give to a draw."""
     import pyarrow
 
-    table = pyarrow.table({"name": list(names.names), "region_bits": names.region_bits})
-    session.createDataFrame(table).createOrReplaceTempView("names")
+    for column in names.columns:
+        table = pyarrow.table({"name": list(column.names), "bits": column.bits})
+        session.createDataFrame(table).createOrReplaceTempView(column.table)
+    session.sql(named_log(names))
+
+
+def _sums_by_place(names: RegionNames) -> str:
+    """Sum on the cluster, open and classed levels separately.
+
+    So the driver receives at most places times categories, however large the log is.
+    """
+    return f"""
+        SELECT category, coalesce(open_place, -1) AS open_place, coalesce(classed_place, -1) AS classed_place,
+               sum(user_days) AS user_days
+        FROM ({sums_query(names)}) GROUP BY GROUPING SETS ((category, open_place), (category, classed_place))"""
 
 
 def _random(key: int, mask: int) -> str:
@@ -93,20 +105,22 @@ class SparkEngine:
             if self.model:
                 texts = self.session.sql(distinct_texts(f"SELECT query FROM log WHERE {of_day}"))
                 _classified(texts, self.model).createOrReplaceTempView("topics")
-            events = self.session.sql(events_query(self.spec, day, of_day, _random, queries=self.model is not None))
+            events = self.session.sql(
+                events_query(self.spec, self.names, day, of_day, _random, queries=self.model is not None)
+            )
             with _persisted(events):
                 events.createOrReplaceTempView("events")
                 for statement in bounding_statements():
                     self.session.sql(statement)
-                sums = _columns(self.session.sql(_CELL_SUMS))
-                ((used, unknown, ambiguous),) = self._ask(event_counts_query(self.names))
+                sums = _columns(self.session.sql(_sums_by_place(self.names)))
+                ((used, unknown, *no_region),) = self._ask(event_counts_query(self.names))
         return Contributions(
             events=used,
             unknown_category=unknown,
-            ambiguous=ambiguous,
+            no_region=tuple(no_region),
             categories=sums["category"],
-            open_regions=sums["open_region"],
-            classed_regions=sums["classed_region"],
+            open_places=sums["open_place"],
+            classed_places=sums["classed_place"],
             user_days=sums["user_days"],
         )
 

@@ -14,10 +14,11 @@ from urllib.parse import unquote
 
 from search_insights.errors import LogError
 from search_insights.private.log import (
-    ROLES,
+    TOPIC_COLUMNS,
     LogSource,
     check_types,
     described,
+    place_columns,
     require_columns,
     require_same_columns,
     topic_columns,
@@ -124,7 +125,7 @@ def _create_views(
     columns = [
         f"{identifier(source.column('user_id'))} AS user_id",
         f"{time} AS timestamp",
-        f"{identifier(source.column('region'))} AS region",
+        *place_columns(source),
         *topic_columns(source, topic, "STRING"),
     ]
     frame.selectExpr(*columns).createOrReplaceTempView("log")
@@ -227,7 +228,7 @@ def _types_by_file(
     session: "SparkSession", source: LogSource, files: tuple[str, ...]
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the column types of every file, if there are several; the names of its folders may give columns, too."""
-    log_columns = [source.column(role) for role in ROLES]
+    log_columns = [source.column(role) for role in (*source.required, *TOPIC_COLUMNS)]
 
     def types_of(file: str) -> tuple[str, dict[str, str]]:
         try:
