@@ -6,6 +6,7 @@ not encrypted there: DuckDB would need an extension for that, which does not com
 
 import math
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     import duckdb
 
 DEFAULT_MEMORY = "2GB"
+_SIZE = re.compile(r"[0-9]+([.][0-9]+)? ?([KMGT]i?)?B", re.IGNORECASE)
 
 # The memory that bounding needs per event, for users that are numbers and for users that are text (measured with 2.4
 # events per user and day; with more it is less). Reading the log again costs about an eighth of spilling it.
@@ -69,6 +71,8 @@ def open_duckdb_engine(
 def _connect(spill: str, memory: str) -> "duckdb.DuckDBPyConnection":
     import duckdb
 
+    if not _SIZE.fullmatch(memory):  # DuckDB would take -1 for no limit, and 100% for all there is
+        raise InputError(f"`memory` {memory}: expected a size such as 500MB or 2GB")
     try:
         return connect(
             temp_directory=spill,
