@@ -81,7 +81,7 @@ def test_any_release_and_target_is_calibrated(make: Callable[[], Spec], epsilon:
         assert 0.999 * epsilon < found[size_class] <= epsilon
 
 
-@settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=3, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(specs(), st.floats(0.3, 20), st.floats(1e-7, 1e-2))
 def test_any_spec_is_calibrated_or_refused(spec: Spec, epsilon: float, delta: float) -> None:
     """For any levels, classes and target the promise holds afterwards, or the target is refused."""

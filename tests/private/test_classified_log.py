@@ -154,7 +154,7 @@ def test_the_packaged_model_is_refused_for_another_release(run: Run, tmp_path: P
 def test_a_simulated_log_of_queries_is_evaluated_end_to_end(run: Run, tmp_path: Path) -> None:
     """Simulate texts, classify, add noise, and compare with the truth, which knows the categories of the texts."""
     log, truth, store = tmp_path / "log", tmp_path / "truth.parquet", tmp_path / "s.db"
-    span = ("--from", "2021-03-08", "--weeks", "1", "--events-per-week", "1500000", "--seed", "7")
+    span = ("--from", "2021-03-08", "--weeks", "1", "--events-per-week", "900000", "--seed", "7")
     assert run("simulate", "--out", log, "--queries", "--truth", truth, *span)[0] == 0
     assert run("anonymize", log, "--store", store, "--week", "2021-03-08")[0] == 0
     code, out, _ = run("evaluate", "--store", store, "--truth", truth, "--json")

@@ -157,7 +157,7 @@ def possible_cells(coverage: Coverage, levels: tuple[str, ...], event: Event) ->
 
 def for_all(session: "SparkSession | None", examples: int, rule: Callable[[st.DataObject], None]) -> None:
     """Test a rule on many examples, or on a few on Spark, where each takes seconds."""
-    tried = settings(max_examples=examples if session is None else 3, suppress_health_check=[HealthCheck.too_slow])
+    tried = settings(max_examples=examples // 2 if session is None else 2, suppress_health_check=[HealthCheck.too_slow])
     tried(given(data=st.data())(lambda data: rule(data)))()
 
 
