@@ -124,11 +124,15 @@ def test_a_correction_that_changes_nothing_is_not_recorded(store: Path) -> None:
     assert json_of(dataset, "privacy.json")["corrections"] == []
 
 
-def test_a_correction_without_a_reason_is_refused(store: Path, other_store: Path) -> None:
-    """An empty reason is refused."""
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [(" ", "`correction`: say"), ("a\x1b[31mb", r"U\+001B cannot be shown"), ("x" * 501, "use at most 500")],
+)
+def test_a_correction_without_a_reason_is_refused(store: Path, other_store: Path, reason: str, words: str) -> None:
+    """A reason is published, so an empty, unprintable or endless one is refused, as for a lost week."""
     dataset = dataset_of(store)
-    with pytest.raises(InputError, match="`correction`: say"):
-        publish(other_store, dataset, correction=" ")
+    with pytest.raises(InputError, match=words):
+        publish(other_store, dataset, correction=reason)
 
 
 def test_regions_are_removed_for_sparsity_without_a_correction(store: Path, short_coverage: Coverage) -> None:

@@ -5,13 +5,12 @@ Every test runs on every engine.
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -21,7 +20,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region, build_geography
 from search_insights.spec.spec import Spec
 from search_insights.support.arrays import Counts
-from tests.support.bounded import DAY, Bench, Event, bench
+from tests.support.bounded import DAY, Bench, Event, bench, for_all
 from tests.support.other_country import specs
 
 if TYPE_CHECKING:
@@ -39,12 +38,6 @@ def paper_bench(us_coverage: Coverage, engine_session: "SparkSession | None") ->
     """The packaged release."""
     with bench(us_coverage, engine_session) as ready:
         yield ready
-
-
-def for_all(session: "SparkSession | None", examples: int, rule: Callable[[st.DataObject], None]) -> None:
-    """Test a rule on many examples, or on a few on Spark, where each takes seconds."""
-    tried = settings(max_examples=examples if session is None else 3, suppress_health_check=[HealthCheck.too_slow])
-    tried(given(data=st.data())(lambda data: rule(data)))()
 
 
 def small_world(spec: Spec) -> Coverage:

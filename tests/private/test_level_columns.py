@@ -3,13 +3,12 @@
 Every test of the bounding runs on every engine.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from search_insights.errors import InputError
@@ -19,7 +18,7 @@ from search_insights.private.region_names import region_names
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region, build_geography
 from search_insights.spec.spec_file import load_spec
-from tests.support.bounded import Bench, Event, bench
+from tests.support.bounded import Bench, Event, bench, for_all
 from tests.support.logs import (
     ROWS,
     SECRET,
@@ -155,12 +154,6 @@ def possible_cells(coverage: Coverage, levels: tuple[str, ...], event: Event) ->
     return {size_class: frozenset(found) for size_class, found in cells.items()}
 
 
-def for_all(session: "SparkSession | None", examples: int, rule: Callable[[st.DataObject], None]) -> None:
-    """Test a rule on many examples, or on a few on Spark, where each takes seconds."""
-    tried = settings(max_examples=examples // 2 if session is None else 2, suppress_health_check=[HealthCheck.too_slow])
-    tried(given(data=st.data())(lambda data: rule(data)))()
-
-
 def events_of(coverage: Coverage, levels: tuple[str, ...], users: int) -> st.SearchStrategy[list[Event]]:
     """Draw logs in which few users search in many places, whose columns need not fit each other."""
     names = [
@@ -208,7 +201,7 @@ def test_x1_to_x4_hold_whatever_the_columns_say(engine_session: "SparkSession | 
                     assert bool(classes) == bool(known), "no classed level counts, although a class is known"
             np.testing.assert_array_equal(ready.count(events), total)
 
-    for_all(engine_session, 80, rule)
+    for_all(engine_session, 40, rule)
 
 
 def test_one_search_counts_in_all_regions_of_its_class(engine_session: "SparkSession | None") -> None:
@@ -225,7 +218,7 @@ def test_one_search_counts_in_all_regions_of_its_class(engine_session: "SparkSes
             counted = set(ready.cell_counts(ready.count([event])))
         assert counted == open_cells | possible.get(chosen or "", frozenset())
 
-    for_all(engine_session, 60, rule)
+    for_all(engine_session, 30, rule)
 
 
 # Reading such logs

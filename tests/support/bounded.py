@@ -1,6 +1,6 @@
 """Bounding of a few events with the engines that the program uses."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import duckdb
 import numpy as np
 import pyarrow
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from search_insights.private.counting import add_contributions
 from search_insights.private.duckdb_engine import DuckDbEngine
@@ -178,3 +180,9 @@ def bench(coverage: Coverage, session: "SparkSession | None" = None, levels: Seq
         register_names_in_duckdb(connection, names)
         log = SearchLog(source, (), (), INSTANTS, "BIGINT", queries=False)
         yield Bench(DuckDbTable(DuckDbEngine(connection, log, coverage.spec, names, model=None)), cells, names)
+
+
+def for_all(session: "SparkSession | None", examples: int, rule: Callable[[st.DataObject], None]) -> None:
+    """Test a rule on many examples, or on a few on Spark, where each takes seconds."""
+    tried = settings(max_examples=examples if session is None else 3, suppress_health_check=[HealthCheck.too_slow])
+    tried(given(data=st.data())(lambda data: rule(data)))()

@@ -19,7 +19,7 @@ from search_insights.dp.accounting import account
 from search_insights.errors import CheckFailed, InputError, StoreError
 from search_insights.spec.weeks import Week
 from search_insights.store.journal import remember_place
-from search_insights.store.ledger import FinalWeek
+from search_insights.store.ledger import FinalWeek, checked_reason
 from search_insights.support.replace_folder import replacing
 from search_insights.support.sql import connect
 from search_insights.trends.release import Release, corrected, make_release, record_decisions, withdrawing
@@ -71,9 +71,9 @@ def publish(
 
 
 def require_reason(correction: str | None) -> None:
-    """Refuse a correction without a reason."""
-    if correction is not None and not correction.strip():
-        raise InputError("`correction`: say briefly why published values change; the reason is published")
+    """Refuse a correction without a reason that can be published."""
+    if correction is not None:
+        checked_reason(correction, "correction", "published values change")
 
 
 def refuse_to_lose_files(release: Release, out: Path) -> None:

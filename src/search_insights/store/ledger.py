@@ -11,9 +11,12 @@ from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
+from search_insights.errors import InputError
 from search_insights.spec.weeks import DAYS_OF_WEEK, FIRST_WEEK, LAST_WEEK, Week
 from search_insights.support.arrays import Counts
 
+_MOST_OF_A_REASON = 500  # characters
+_JOINERS = "\u200c\u200d"  # not printable by themselves, but many scripts need them
 _CHECKSUM = re.compile("[0-9a-fA-F]{64}")
 
 UNKNOWN = "unknown"  # how times were read in a week of schema version 1, whose times were text or had no zone
@@ -200,6 +203,19 @@ class CorrectionRecord:
     recorded_at: str
     changed_values: int
     reason: str
+
+
+def checked_reason(reason: str, parameter: str, why: str) -> str:
+    """Return a reason as it is recorded and published: one line of plain text."""
+    reason = reason.strip()
+    if not reason:
+        raise InputError(f"`{parameter}`: say briefly why {why}; the reason is published")
+    if len(reason) > _MOST_OF_A_REASON:
+        raise InputError(f"`{parameter}`: {len(reason):,} characters; use at most {_MOST_OF_A_REASON}")
+    for character in reason:
+        if not character.isprintable() and character not in _JOINERS:
+            raise InputError(f"`{parameter}`: U+{ord(character):04X} cannot be shown; use one line of plain text")
+    return reason
 
 
 def instants_of(week: Week) -> tuple[str, str]:

@@ -11,12 +11,9 @@ from pathlib import Path
 from search_insights.errors import InputError
 from search_insights.spec.weeks import Week, week_of
 from search_insights.store.journal import behind, journal_path, read_journal
-from search_insights.store.ledger import LostWeek, instants_of
+from search_insights.store.ledger import LostWeek, checked_reason, instants_of
 from search_insights.store.opening import open_store
 from search_insights.store.store import Store
-
-_MOST_CHARACTERS = 500
-_JOINERS = "\u200c\u200d"  # not printable by themselves, but many scripts need them
 
 
 def lose(store_path: Path, first_day: date, reason: str) -> LostWeek:
@@ -24,7 +21,7 @@ def lose(store_path: Path, first_day: date, reason: str) -> LostWeek:
 
     A store of an earlier version is upgraded when it is opened for writing, so everything is checked before.
     """
-    reason = _checked_reason(reason)
+    reason = checked_reason(reason, "reason", "the week is lost")
     with open_store(store_path) as store:
         week = _checked_week(store, first_day)
         now = datetime.now(UTC)
@@ -36,18 +33,6 @@ def lose(store_path: Path, first_day: date, reason: str) -> LostWeek:
     with open_store(store_path, writable=True) as store:
         store.lose(lost)
     return lost
-
-
-def _checked_reason(reason: str) -> str:
-    reason = reason.strip()
-    if not reason:
-        raise InputError("`reason`: say briefly why the week is lost; the reason is published")
-    if len(reason) > _MOST_CHARACTERS:
-        raise InputError(f"`reason`: {len(reason):,} characters; use at most {_MOST_CHARACTERS}")
-    for character in reason:
-        if not character.isprintable() and character not in _JOINERS:
-            raise InputError(f"`reason`: U+{ord(character):04X} cannot be shown; use one line of plain text")
-    return reason
 
 
 def _checked_week(store: Store, first_day: date) -> Week:
