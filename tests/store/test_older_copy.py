@@ -180,12 +180,14 @@ def test_a_folder_that_another_dataset_took_is_no_witness(publisher: Publisher) 
     assert add(publisher, THIRD)[0] == 0
 
 
-def test_backups_in_a_folder_are_dated(publisher: Publisher) -> None:
-    """Given a folder, `store backup` names the file by the store and the day."""
+@pytest.mark.parametrize("is_there", [True, False])
+def test_backups_in_a_folder_are_dated(publisher: Publisher, is_there: bool) -> None:
+    """Given a folder, `store backup` names the file by the store and the day; `backups/` is made if it is not there."""
     assert add(publisher, FIRST)[0] == 0
     backups = publisher.folder / "backups"
-    backups.mkdir()
-    code, out, _ = publisher.run("store", "backup", "--store", publisher.store, "--out", backups)
+    if is_there:
+        backups.mkdir()
+    code, out, _ = publisher.run("store", "backup", "--store", publisher.store, "--out", f"{backups}/")
     assert code == 0
     (file,) = backups.iterdir()
     assert out.startswith(f"{file}: 1 week")

@@ -2,6 +2,7 @@
 again."""
 
 import argparse
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     backup.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store")
     backup.add_argument(
-        "--out", metavar="PATH", type=Path, required=True, help="the backup, a new file; or a folder for dated backups"
+        "--out", metavar="PATH", required=True, help="the backup, a new file; or a folder (backups/) for dated backups"
     )
     restore.add_argument("backup", metavar="BACKUP", type=Path, help="a file that 'store backup' made")
     restore.add_argument("--store", metavar="FILE", type=Path, required=True, help="where to; its journal is kept")
@@ -55,14 +56,19 @@ def _backup(args: argparse.Namespace) -> int:
     from search_insights.store.backup import back_up
     from search_insights.trends.scaling import scale_problems
 
-    to = (
-        args.out / f"{args.store.stem}-{datetime.now(UTC):%Y-%m-%d}{args.store.suffix}"
-        if args.out.is_dir()
-        else args.out
-    )
+    to = _backup_path(args.store, args.out)
     weeks = back_up(args.store, to, scale_problems)
     out(f"{to}: {span(weeks)}, copied and verified")
     return 0
+
+
+def _backup_path(store: Path, out: str) -> Path:
+    """Return the file to write: the one named, or one named by the store and the day in a folder, which may be new."""
+    if not out.endswith("/") and not Path(out).is_dir():
+        return Path(out)
+    with private_files(), suppress(OSError):  # `back_up` says if it cannot be written there
+        Path(out).mkdir(exist_ok=True)
+    return Path(out) / f"{store.stem}-{datetime.now(UTC):%Y-%m-%d}{store.suffix}"
 
 
 def _restore(args: argparse.Namespace) -> int:
