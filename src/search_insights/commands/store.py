@@ -8,6 +8,7 @@ from pathlib import Path
 
 from search_insights.commands.console import note, out, span
 from search_insights.commands.options import add_jobs, parse_day
+from search_insights.support.files import private_files
 
 HELP = "back a store up, restore a backup, and declare a week lost"
 EXAMPLE = (
