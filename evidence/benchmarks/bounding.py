@@ -180,7 +180,7 @@ def main() -> int:
     weeks = [measure(args.events_per_week, seed) for seed in args.seeds]
     kept = np.mean([week[THIS_PROGRAM]["topics kept"] for week in weeks])
     most = np.mean([max(week[rule]["topics kept"] for rule in RULES if rule not in FREE) for week in weeks])
-    finest = sum(np.array(list(week[THIS_PROGRAM]["in a postal code"].values())) for week in weeks)
+    finest = np.sum([list(week[THIS_PROGRAM]["in a postal code"].values()) for week in weeks], axis=0)
     more = ", ".join(
         f"{preferred:,} {what} instead of {plain:,}"
         for what, (preferred, plain) in zip(("any search", "topics"), finest, strict=True)
