@@ -7,30 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from search_insights.errors import GeographyError
-from search_insights.spec.geography import Geography, Region, build_geography
+from search_insights.spec.geography import Geography, build_geography
 from search_insights.spec.straddling import Exchange, Straddle, Straddling, load_straddling
-
-# Two states, two counties each, two ZIPs each: AA1 is a county of A, AA1x and AA1y its ZIPs.
-COUNTIES = ("A1", "A2", "B1", "B2")
-ZIPS = tuple(f"{county}{letter}" for county in COUNTIES for letter in "xy")
-
-
-def region(place_id: str, level: str, parent: str | None, population: int | None) -> Region:
-    return Region(place_id, place_id, level, parent, population, 10.0, None, None, place_id)
-
-
-def country(people: dict[str, int | None]) -> Geography:
-    """A small country with these people in its ZIPs."""
-    regions = [
-        region("C", "country", None, None),
-        *(region(state, "state", "C", None) for state in "AB"),
-        *(region(county, "county", county[0], 1_000) for county in COUNTIES),
-        *(region(code, "postal_code", code[:2], people.get(code)) for code in ZIPS),
-    ]
-    return build_geography(regions, "country.csv")
-
-
-EQUAL = country(dict.fromkeys(ZIPS, 100))
+from tests.support.straddling import COUNTIES, EQUAL, HALF_ELSEWHERE, ZIPS, country
 
 
 def read(folder: Path, *rows: str, header: str = "place_id,also_in,share") -> Straddling:
@@ -42,6 +21,7 @@ def read(folder: Path, *rows: str, header: str = "place_id,also_in,share") -> St
 def test_a_table_says_what_is_counted_elsewhere(tmp_path: Path) -> None:
     """Half of A1x is in A2 and a tenth of it in B1: the shares of what is counted, and of what is made there."""
     found = read(tmp_path, "A1x,A2,0.5", "A1x,B1,0.1")
+    assert found == HALF_ELSEWHERE
     assert found.level == "postal_code"
     assert found.also_in == {"A1x": {"A2": 0.5, "B1": 0.1}}
     assert found.people_elsewhere == pytest.approx(60)

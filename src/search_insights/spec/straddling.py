@@ -119,7 +119,9 @@ def load_straddling(geography: Geography, source: str | Path | None = None) -> S
     if source is None or str(source) == PACKAGED_GEOGRAPHY:
         packaged = Straddling(geography, _packaged_rows(geography))
         if source is not None and not packaged.rows:
-            raise GeographyError(f"`straddling` {source}: is about the packaged geography, not {geography.source}")
+            raise GeographyError(
+                f"`straddling` {source}: is about the packaged geography, not {geography.source}; give a file"
+            )
         return packaged
     rows = read_table_file(Path(source), _COLUMNS, _COLUMNS, "a Parquet or CSV file")
     straddles = [_straddle(row, geography, f"{source}, row {number}") for number, row in enumerate(rows, start=1)]
