@@ -202,6 +202,15 @@ def test_the_shares_of_straddling_zips_are_written_on_request(official: Official
     )
 
 
+@pytest.mark.parametrize("name", ["out.parquet", "missing/straddling.parquet"])
+def test_a_straddling_table_that_cannot_be_written_is_refused_first(official: Official, name: str) -> None:
+    """It must not replace the table of regions, nor leave that alone behind."""
+    files = [official.folder / each for each in (*NAMES, "out.parquet", name)]
+    with pytest.raises(InputError, match=f"{name}: the file cannot be written"):
+        build_us_geography(*files)
+    assert not (official.folder / "out.parquet").exists()
+
+
 BAD_INPUTS = [
     ("crosswalk", b"PK\x03\x04rest", "Excel workbook or an archive; expected plain text (CSV or .txt); save the sheet"),
     (

@@ -86,6 +86,8 @@ def build_us_geography(
 
     If a path is given for it, the table of ZIPs that straddle counties is written too.
     """
+    if straddling is not None:
+        _check_second_output(out, straddling)
     connection = connect_single_threaded()
     _read(connection, estimates, "estimates", _ESTIMATES)
     _read(connection, counties, "counties", _GAZETTEER)
@@ -101,6 +103,17 @@ def build_us_geography(
     if straddling is not None:
         write_straddling(connection, straddling)
     return path
+
+
+def _check_second_output(out: Path, straddling: Path) -> None:
+    """Refuse a second file that could not be written, or would replace the first, before either is written."""
+    if straddling.resolve() == out.resolve() or not straddling.parent.is_dir():
+        raise input_error(
+            str(straddling),
+            "the file cannot be written",
+            "another file than the table of regions, in a folder that exists",
+            "create the folder or choose another file",
+        )
 
 
 def _read(connection: duckdb.DuckDBPyConnection, path: Path, name: str, columns: Sequence[_Column]) -> None:
