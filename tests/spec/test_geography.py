@@ -306,7 +306,8 @@ def test_a_directory_is_refused(tmp_path: Path) -> None:
         ("not.parquet", b"code,name,level,parent\n"),
         ("empty.parquet", b""),
         ("empty.csv", b""),
-        ("latin.csv", ",".join(HEADER).encode() + "\nA,Doña,n,,,,,,a\n".encode("latin-1")),
+        ("no_charset.csv", ",".join(HEADER).encode() + b"\nA,Do\xf1a \x81,n,,,,,,a\n"),
+        ("half.csv", "code,name,level,parent\nN,Nation,n,\n".encode("utf-16")[:-1]),
         ("ragged.csv", ",".join(HEADER).encode() + b"\nA,Alpha,n,,,,,,a\nB,Beta,p,a,,,,,b,more\n"),
     ],
 )

@@ -5,15 +5,13 @@ place_id of the region that contains it, and is empty for one region only, the c
 level: the county 06075 and the postal code 06075 are different places.
 """
 
-import difflib
-import glob
 import hashlib
 import json
 import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib import resources
@@ -21,10 +19,10 @@ from itertools import dropwhile
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
-from search_insights.errors import GeographyError
-from search_insights.support.sql import connect, identifier
+from search_insights.errors import GeographyError, RowProblem
+from search_insights.spec.region_file import Row, read_rows
+from search_insights.support.sql import connect
 
 PACKAGED_GEOGRAPHY = "us"
 
@@ -44,9 +42,6 @@ class Region:
     place_id: str
 
 
-_MOST_REGIONS = 1 << 20  # more than any country has, and all that the bounding can tell apart
-_LONGEST = 4_096  # bytes of a value
-_MEMORY = "1GB"
 _COLUMNS = tuple(field.name for field in fields(Region))
 _JOINERS = {0x200C: None, 0x200D: None}  # not printable by themselves, but many scripts need them
 _SHOWN = 80  # characters of a value in a message
@@ -140,83 +135,51 @@ def _read_packaged() -> list[Region]:
 
 
 def _read(path: Path) -> list[Region]:
-    regions = [_region(row, f"{path}, row {number}") for number, row in enumerate(_rows(path), start=1)]
+    """Read the regions; all rows that are wrong are told at once."""
+    regions: list[Region] = []
+    problems: list[RowProblem] = []
+    for number, row in enumerate(read_rows(path, _COLUMNS, _REQUIRED), start=1):
+        found = [RowProblem(f"row {number}", what) for what in _wrong_values(row)]
+        problems += found
+        if not found:
+            regions.append(_region(row))
+    if problems:
+        raise GeographyError.of(str(path), problems)
     if not regions:
         raise GeographyError(f"{path}: has no regions")
     return regions
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    import duckdb
-
-    if not path.is_file():
-        raise GeographyError(f"{path}: no such file; give a Parquet or CSV file, or {PACKAGED_GEOGRAPHY!r}")
-    connection = connect(memory_limit=_MEMORY)
-    try:
-        if path.suffix.lower() in (".parquet", ".pq"):
-            table = connection.read_parquet(glob.escape(str(path)))
-        else:
-            # Nothing is left to DuckDB's detection: it might skip lines, or choose other quotes.
-            table = connection.read_csv(
-                glob.escape(str(path)),
-                all_varchar=True,
-                header=True,
-                skiprows=0,
-                sep=",",
-                quotechar='"',
-                escapechar='"',
-            )
-        columns = table.columns
-        wanted = [identifier(column) for column in _COLUMNS if column in columns]
-        # A small file can stand for very many rows, or very long texts: look before they are read into memory.
-        longest = "greatest(0, " + ", ".join(f"strlen(CAST({column} AS VARCHAR))" for column in wanted) + ")"
-        ((rows, length),) = table.aggregate(f"count(*), coalesce(max({longest}), 0)").fetchall()
-        if rows > _MOST_REGIONS or length > _LONGEST:
-            raise GeographyError(
-                f"{path}: {rows:,} rows, the longest value {length:,} bytes; expected at most {_MOST_REGIONS:,} "
-                f"regions and {_LONGEST:,} bytes"
-            )
-        values = table.project(", ".join(wanted)).fetchall() if wanted else []
-    except duckdb.Error:
-        raise GeographyError(f"{path}: cannot be read as Parquet or as comma-separated text in UTF-8") from None
-    missing = [column for column in _REQUIRED if column not in columns]
-    if missing:
-        raise GeographyError(
-            f"{path}: no column {missing[0]!r}; expected {', '.join(_COLUMNS)}; got {', '.join(columns)}"
-        )
-    _refuse_misspelled_columns(columns, path)
-    known = [column for column in _COLUMNS if column in columns]
-    return (dict(zip(known, row, strict=True)) for row in values)
-
-
-def _refuse_misspelled_columns(columns: list[str], path: Path) -> None:
-    """Refuse a column that looks like a misspelling of a missing one; other extra columns are fine."""
-    for column in _COLUMNS:
-        near = difflib.get_close_matches(column, [c for c in columns if c not in _COLUMNS], n=1, cutoff=0.7)
-        if column not in columns and near:
-            raise GeographyError(f"{path}: column {near[0]!r}: did you mean {column!r}? Rename one of them")
-
-
-def _region(row: dict[str, Any], where: str) -> Region:
-    code = _text(row, "code", where)
-    place_id = _text(row, "place_id", where) if _clean(row.get("place_id")) else code
-    number = {column: _number(row.get(column), column, where) for column in _RANGES}
-    population = number.pop("population")
-    if population is not None and population != int(population):
-        raise GeographyError(f"{where}: column 'population': expected a whole number, got {population}")
-    parent = _clean(row["parent"]) or None
-    if parent is None and not _COUNTRY_CODE.fullmatch(code):
-        raise GeographyError(
-            f"{where}: column 'code': the country's code names the dataset's files; expected at most 32 letters, "
+def _wrong_values(row: Row) -> Iterator[str]:
+    """Yield what is wrong with a row, column by column."""
+    for column in ("code", "name", "level", "place_id"):
+        text = _clean(row.get(column))
+        what = _why_not_publishable(text)
+        if what and (text or column != "place_id"):
+            yield f"column {column!r}: {what}"
+    for column, limits in _RANGES.items():
+        if what := _why_no_number(row.get(column), column, limits):
+            yield f"column {column!r}: {what}"
+    code = _clean(row["code"])
+    if code and not _clean(row["parent"]) and not _COUNTRY_CODE.fullmatch(code):
+        yield (
+            f"column 'code': the country's code names the dataset's files; expected at most 32 letters, "
             f"digits, _ and -, got {_short(code)}"
         )
+
+
+def _region(row: Row) -> Region:
+    """Return the region of a row whose values were checked."""
+    number = {column: None if row.get(column) in (None, "") else float(row[column]) for column in _RANGES}
+    population = number.pop("population")
+    code = _clean(row["code"])
     return Region(
         code=code,
-        name=_text(row, "name", where),
-        level=_text(row, "level", where),
-        parent=parent,
+        name=_clean(row["name"]),
+        level=_clean(row["level"]),
+        parent=_clean(row["parent"]) or None,
         population=None if population is None else int(population),
-        place_id=place_id,
+        place_id=_clean(row.get("place_id")) or code,
         **number,
     )
 
@@ -225,21 +188,21 @@ def _clean(value: object) -> str:
     return value.strip() if isinstance(value, str) else "" if value is None else str(value).strip()
 
 
-def _text(row: dict[str, Any], column: str, where: str) -> str:
-    text = _clean(row[column])
-    require_publishable(text, column, where)
-    return text
-
-
 def require_publishable(text: str, column: str, where: str) -> None:
     """Refuse a text of a region that is empty, not on one line, or a formula to a spreadsheet."""
+    if what := _why_not_publishable(text):
+        raise GeographyError(f"{where}: column {column!r}: {what}")
+
+
+def _why_not_publishable(text: str) -> str | None:
     if not text or not (text.isprintable() or text.translate(_JOINERS).isprintable()):
-        raise GeographyError(f"{where}: column {column!r}: expected text on one line, got {_short(text)}")
+        return f"expected text on one line, got {_short(text)}"
     if _is_formula(text):
-        raise GeographyError(
-            f"{where}: column {column!r}: got {_short(text)}; it is published, and a spreadsheet would take "
-            f"what begins with {' '.join(_FORMULA_STARTS)} for a formula"
+        return (
+            f"got {_short(text)}; it is published, and a spreadsheet would take what begins with "
+            f"{' '.join(_FORMULA_STARTS)} for a formula"
         )
+    return None
 
 
 def _is_formula(text: str) -> bool:
@@ -261,50 +224,58 @@ def _short(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")
 
 
-def _number(value: object, column: str, where: str) -> float | None:
+def _why_no_number(value: object, column: str, limits: tuple[float, float]) -> str | None:
     if value is None or value == "":
         return None
     try:
         number = float(value)  # type: ignore[arg-type]  # what is not a number is refused below
     except (TypeError, ValueError):
         number = math.nan
-    lowest, highest = _RANGES[column]
+    lowest, highest = limits
     if not lowest <= number <= highest:
-        words = f"from {lowest:,.0f} to {highest:,.0f}"
-        raise GeographyError(f"{where}: column {column!r}: expected a number {words}, got {_short(str(value))}")
-    return number
+        return f"expected a number from {lowest:,.0f} to {highest:,.0f}, got {_short(str(value))}"
+    if column == "population" and number != int(number):
+        return f"expected a whole number, got {number}"
+    return None
 
 
 def build_geography(regions: list[Region], source: str) -> Geography:
-    """Check that the regions form one tree whose levels nest, and sort them."""
+    """Check that the regions form one tree whose levels nest, and sort them; all that is wrong is told at once."""
     by_place_id = {region.place_id: region for region in regions}
-    _refuse_duplicates(regions, source)
-    for region in regions:
-        if region.parent is not None and region.parent not in by_place_id:
-            raise GeographyError(
-                f"{source}: region {region.place_id!r} is an orphan: its parent {region.parent!r} is not in the table"
-            )
-    _refuse_cycles(by_place_id, source)
+    _refuse(source, [*_duplicates(regions), *_orphans(regions, by_place_id)])
     roots = [region.place_id for region in regions if region.parent is None]
-    if len(roots) != 1:
-        raise GeographyError(f"{source}: expected one region without a parent, the country; got {', '.join(roots[:5])}")
+    expected = f"expected one region without a parent, the country; got {', '.join(roots[:5])}"
+    _refuse(source, [*_cycles(by_place_id), *([expected] if len(roots) > 1 else [])])
     levels = _levels(by_place_id, source)
     order = {level: i for i, level in enumerate(levels)}
     ordered = sorted(regions, key=lambda region: (order[region.level], region.code, region.place_id))
     return Geography(source, tuple(ordered), levels)
 
 
-def _refuse_duplicates(regions: list[Region], source: str) -> None:
-    (place_id, times), *_ = Counter(region.place_id for region in regions).most_common(1)
-    if times > 1:
-        hint = "codes that are not unique need a column place_id that is"
-        raise GeographyError(f"{source}: duplicate place_id {place_id!r} ({times} rows); {hint}")
-    ((level, code), times), *_ = Counter((region.level, region.code) for region in regions).most_common(1)
-    if times > 1:
-        raise GeographyError(f"{source}: duplicate code {code!r} at level {level!r} ({times} rows); keep one of them")
+def _refuse(source: str, problems: Iterable[str]) -> None:
+    found = [RowProblem("", what) for what in problems]
+    if found:
+        raise GeographyError.of(source, found)
 
 
-def _refuse_cycles(by_place_id: dict[str, Region], source: str) -> None:
+def _duplicates(regions: list[Region]) -> Iterator[str]:
+    times = Counter(region.place_id for region in regions)
+    hint = "codes that are not unique need a column place_id that is"
+    yield from (f"duplicate place_id {p!r} ({n} rows); {hint}" for p, n in times.items() if n > 1)
+    codes = Counter((region.level, region.code) for region in regions if times[region.place_id] == 1)
+    for (level, code), n in codes.items():
+        if n > 1:
+            yield f"duplicate code {code!r} at level {level!r} ({n} rows); keep one of them"
+
+
+def _orphans(regions: list[Region], by_place_id: Mapping[str, Region]) -> Iterator[str]:
+    """Yield the regions without their parent; not if that may be because one place_id stands for another."""
+    for region in regions if len(regions) == len(by_place_id) else ():
+        if region.parent is not None and region.parent not in by_place_id:
+            yield f"region {region.place_id!r} is an orphan: its parent {region.parent!r} is not in the table"
+
+
+def _cycles(by_place_id: Mapping[str, Region]) -> Iterator[str]:
     safe: set[str] = set()
     for start in by_place_id:
         path: dict[str, None] = {}
@@ -312,23 +283,26 @@ def _refuse_cycles(by_place_id: dict[str, Region], source: str) -> None:
         while here is not None and here not in safe:
             if here in path:
                 loop = [*list(path)[list(path).index(here) :], here]
-                raise GeographyError(f"{source}: a cycle of parents: {' -> '.join(loop[:6])}")
+                yield f"a cycle of parents: {' -> '.join(loop[:6])}"
+                break
             path[here] = None
             here = by_place_id[here].parent
         safe.update(path)
 
 
-def _levels(by_place_id: dict[str, Region], source: str) -> tuple[str, ...]:
+def _levels(by_place_id: Mapping[str, Region], source: str) -> tuple[str, ...]:
     """Return the levels from the top down; all regions of a level must have parents of one other level."""
     above: dict[str, str | None] = {}
+    problems: list[str] = []
     for region in by_place_id.values():
         parent_level = by_place_id[region.parent].level if region.parent else None
         known = above.setdefault(region.level, parent_level)
         if known != parent_level:
-            raise GeographyError(
-                f"{source}: region {region.place_id!r} of level {region.level!r} has a parent of level "
+            problems.append(
+                f"region {region.place_id!r} of level {region.level!r} has a parent of level "
                 f"{parent_level!r}; the others of its level have parents of level {known!r}"
             )
+    _refuse(source, problems)
     chain: list[str] = []
     below = {parent: level for level, parent in above.items()}
     if len(below) < len(above):
