@@ -61,7 +61,12 @@ def test_a_table_is_the_same_in_any_encoding_and_with_any_separator(
 def test_a_guess_is_told_on_standard_error(tmp_path: Path) -> None:
     """The operator sees how the table was read, whatever the command."""
     words = ("regions", "Zürich", "--geography", swiss(tmp_path, "latin-1", ";"), "--spec", swiss_spec(tmp_path))
-    command = [sys.executable, "-m", "search_insights", *words]  # a process: pytest takes what a test logs
+    command: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "search_insights",
+        *words,
+    ]  # a process: pytest takes what a test logs
     environment = {**os.environ, "PYTHONUTF8": "1"}
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, env=environment)
     assert "Zürich" in done.stdout
