@@ -80,11 +80,24 @@ def _counts_of_populations(coverage: Coverage) -> Mapping[Group, Floats]:
 
 
 def estimated_populations(geography: Geography) -> dict[str, float]:
-    """Return the population of each region; where it is not known, an equal part of the region above."""
-    children = Counter((region.parent, region.level) for region in geography.regions)
-    found: dict[str, float] = {}
+    """Return the population of each region; where it is not known, the sum of those below, or a part of that above."""
+    found = {r.place_id: float(r.population) for r in geography.regions if r.population is not None}
+    _fill_from_below(found, geography)
+    found.setdefault(geography.country.place_id, float(len(geography.regions)))
+    parts = Counter(r.parent for r in geography.regions)
     for region in geography.regions:  # parents come before their children
-        above = found.get(region.parent or "", float(len(geography.regions)))
-        shared = above / children[region.parent, region.level]
-        found[region.place_id] = shared if region.population is None else float(region.population)
+        if region.place_id not in found:
+            found[region.place_id] = found[region.parent or ""] / parts[region.parent]
     return found
+
+
+def _fill_from_below(found: dict[str, float], geography: Geography) -> None:
+    """Add the regions whose population is not known, but that of regions below them: as if all of those were alike."""
+    below: dict[str | None, list[float]] = {}
+    parts = Counter(r.parent for r in geography.regions)
+    for region in reversed(geography.regions):  # children come before their parents
+        known = below.get(region.place_id)
+        if region.place_id not in found and known:
+            found[region.place_id] = sum(known) / len(known) * parts[region.place_id]
+        if region.place_id in found:
+            below.setdefault(region.parent, []).append(found[region.place_id])

@@ -26,6 +26,7 @@ from search_insights.support.files import is_text
 # In the order in which data flows. Each name is a module of `commands` with HELP, EXAMPLE, add_arguments and run.
 COMMANDS = (
     "demo",
+    "init",
     "simulate",
     "classify",
     "anonymize",

@@ -5,10 +5,12 @@ place_id of the region that contains it, and is empty for one region only, the c
 level: the county 06075 and the postal code 06075 are different places.
 """
 
+import csv
 import hashlib
 import json
 import math
 import re
+import shutil
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +23,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from search_insights.errors import GeographyError, RowProblem
-from search_insights.spec.region_file import Row, read_rows
+from search_insights.spec.table_file import Row, is_parquet, read_table_file, text_form
 from search_insights.support.sql import connect
 
 PACKAGED_GEOGRAPHY = "us"
@@ -138,7 +140,8 @@ def _read(path: Path) -> list[Region]:
     """Read the regions; all rows that are wrong are told at once."""
     regions: list[Region] = []
     problems: list[RowProblem] = []
-    for number, row in enumerate(read_rows(path, _COLUMNS, _REQUIRED), start=1):
+    rows = read_table_file(path, _COLUMNS, _REQUIRED, f"a Parquet or CSV file, or {PACKAGED_GEOGRAPHY!r}")
+    for number, row in enumerate(rows, start=1):
         found = [RowProblem(f"row {number}", what) for what in _wrong_values(row)]
         problems += found
         if not found:
@@ -312,3 +315,14 @@ def _levels(by_place_id: Mapping[str, Region], source: str) -> tuple[str, ...]:
         chain.append(here)
         here = below.get(here)
     return tuple(chain)
+
+
+def copy_regions(source: Path, target: Path, regions: Iterable[Region]) -> None:
+    """Copy the file of a table of regions; text of another form is written anew, so that nothing is left to guess."""
+    if is_parquet(source) or text_form(source, _COLUMNS).is_plain:
+        shutil.copyfile(source, target)
+        return
+    with target.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(_COLUMNS)
+        writer.writerows(attrgetter(*_COLUMNS)(region) for region in regions)

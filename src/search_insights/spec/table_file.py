@@ -1,4 +1,4 @@
-"""Reading the file of a table of regions: Parquet, or text as spreadsheet programs write it.
+"""Reading a public table, such as that of regions: Parquet, or text as spreadsheet programs write it.
 
 Text is UTF-8 if it can be, and separated by commas if its header says so. Any other encoding and separator is a guess,
 and is told. Nothing else is guessed: a wrong guess would change names, which are published.
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 Row = dict[str, Any]
 
-_MOST_REGIONS = 1 << 20  # more than any country has, and all that the bounding can tell apart
+MOST_REGIONS = 1 << 20  # more than any country has, and all that the bounding can tell apart
 _LONGEST = 4_096  # bytes of a value
 _LONGEST_HEADER = 1 << 16
 _MEMORY = "1GB"
@@ -62,10 +62,10 @@ def is_parquet(path: Path) -> bool:
     return path.suffix.lower() in (".parquet", ".pq")
 
 
-def read_rows(path: Path, columns: Sequence[str], required: Sequence[str]) -> Iterator[Row]:
-    """Return the rows of a table with those of `columns` that it has; refuse it without one that is required."""
+def read_table_file(path: Path, columns: Sequence[str], required: Sequence[str], expected: str) -> Iterator[Row]:
+    """Return the rows of a table with those of the columns that it has; `expected` says what can be given instead."""
     if not path.is_file():
-        raise GeographyError(f"{path}: no such file; give a Parquet or CSV file, or 'us'")
+        raise GeographyError(f"{path}: no such file; give {expected}")
     form = TextForm() if is_parquet(path) else text_form(path, columns)
     found, values = _read(path, form, columns)
     problems = [*_missing_columns(found, columns, required), *_misspelled_columns(found, columns, required)]
@@ -104,9 +104,9 @@ def _refuse_too_large(table: "duckdb.DuckDBPyRelation", wanted: Sequence[str], p
     """A small file can stand for very many rows, or very long texts: look before they are read into memory."""
     longest = "greatest(0, " + ", ".join(f"strlen(CAST({column} AS VARCHAR))" for column in wanted) + ")"
     ((rows, length),) = table.aggregate(f"count(*), coalesce(max({longest}), 0)").fetchall()
-    if rows > _MOST_REGIONS or length > _LONGEST:
+    if rows > MOST_REGIONS or length > _LONGEST:
         raise GeographyError(
-            f"{path}: {rows:,} rows, the longest value {length:,} bytes; expected at most {_MOST_REGIONS:,} "
+            f"{path}: {rows:,} rows, the longest value {length:,} bytes; expected at most {MOST_REGIONS:,} "
             f"regions and {_LONGEST:,} bytes"
         )
 
