@@ -59,7 +59,7 @@ class Problem(NamedTuple):
 class SpecError(InputError):
     """A release spec is not valid. The message names the key, what was expected and what was found.
 
-    If more is wrong, `others` are the further problems; the attributes are those of the first.
+    If more is wrong, the attributes are those of the first problem; the list of problems has all of them.
     """
 
     def __init__(

@@ -32,12 +32,13 @@ EXAMPLE = (
 _EPSILON, _DELTA = 2.19, 1e-5  # the paper's promise
 _US_ZONE = "America/Los_Angeles"  # the paper's
 _SPEC, _SETTINGS, _README = "spec.toml", "search-insights.toml", "README.md"
-_HEAD = """\
-The spec of a release of {}, written by 'search-insights init'.
-Every key is explained where it stands first, and in docs/spec.md of the program. Section numbers and X1 to X4 are those \
-of the paper, whose release is the packaged spec.
-Change what you like before the first week. After a change of levels, size classes or categories, find the sigmas anew \
-with 'search-insights calibrate --start'."""
+_HEAD = (
+    "The spec of a release of {}, written by 'search-insights init'.\n"
+    "Every key is explained where it stands first, and in docs/spec.md of the program. Section numbers and X1 to X4 "
+    "are those of the paper, whose release is the packaged spec.\n"
+    "Change what you like before the first week. After a change of levels, size classes or categories, find the "
+    "sigmas anew with 'search-insights calibrate --start'."
+)
 # Which option sets a key of the new spec.
 _OPTION_OF = {
     "promise.epsilon": "--epsilon",
@@ -70,7 +71,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--first-week", metavar="DAY", help="the Monday with which the release begins (default: the next Monday)"
     )
-    parser.add_argument("--epsilon", metavar="E", type=float, default=_EPSILON, help=f"the promised epsilon (default: {_EPSILON})")
+    parser.add_argument(
+        "--epsilon", metavar="E", type=float, default=_EPSILON, help=f"the promised epsilon (default: {_EPSILON})"
+    )
     parser.add_argument("--delta", metavar="D", type=float, default=_DELTA, help="the promised delta (default: 1e-5)")
 
 
