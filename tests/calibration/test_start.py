@@ -8,7 +8,9 @@ import pytest
 
 from search_insights.calibration.profile import Group, Profile
 from search_insights.calibration.start import _variances, estimated_populations, start
+from search_insights.calibration.stored_profile import is_store, profile_of_store
 from search_insights.dp.accounting import account
+from search_insights.errors import InputError
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Promise
@@ -16,6 +18,7 @@ from search_insights.spec.spec_file import load_spec
 from search_insights.support.arrays import Floats
 from tests.support.command_line import Run
 from tests.support.other_country import PLAIN_SPEC, other_geography, plain_spec, write_csv
+from tests.support.stores import CITY, TOWN, add_weeks, short_window_coverage
 from tests.support.switzerland import swiss_regions, swiss_rows
 
 DRAFT = PLAIN_SPEC[: PLAIN_SPEC.index("[sigma]")]
@@ -113,3 +116,34 @@ def test_every_other_command_refuses_a_draft(run: Run, draft: tuple[str, str], w
     code, out, err = run(*words, "--spec", draft[0])
     assert (code, out) == (2, "")
     assert "key 'sigma': expected standard deviations ('search-insights calibrate' finds them), got nothing" in err
+
+
+# The store of an earlier release
+
+
+def test_a_store_says_what_to_expect(tmp_path: Path) -> None:
+    """Each region's mean over the weeks, with noise, stands for every week; below 0 there is no count."""
+    coverage = short_window_coverage(tmp_path)
+    poor = dict.fromkeys((CITY, TOWN), (0, -900, 20, 30))
+    path = add_weeks(tmp_path / "store.db", coverage, {}, poor)
+    profile = profile_of_store(path, coverage)
+    (city,) = profile.counts["postal_code", "large"]
+    assert city.tolist() == [50_000, 1_050, 1_010, 515]
+    assert profile.weights["postal_code", "large"].tolist() == [2]
+    assert set(coverage.spec.reported_groups) <= set(profile.counts)
+    assert profile.counts["country", None].min() >= 0
+
+
+def test_a_store_of_other_categories_is_refused(tmp_path: Path) -> None:
+    """Its counts would be taken for others."""
+    path = add_weeks(tmp_path / "store.db", short_window_coverage(tmp_path), {})
+    coverage = Coverage(plain_spec(), load_geography(other_geography(tmp_path)))
+    with pytest.raises(InputError, match=r"store\.db: counts the categories A0, A1, A2, A3; expected any, tea, coffee"):
+        profile_of_store(path, coverage)
+
+
+def test_a_store_is_told_from_a_file_of_expected_counts(tmp_path: Path) -> None:
+    """By its content, whatever its name."""
+    (tmp_path / "profile.csv").write_text(PROFILE, encoding="utf-8")
+    assert not is_store(tmp_path / "profile.csv")
+    assert is_store(add_weeks(tmp_path / "store.csv", short_window_coverage(tmp_path), {}))

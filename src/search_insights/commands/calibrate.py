@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         help="a public profile: CSV with level, size_class, regions and a count for each category, "
-        "or the truth of a simulated log (Parquet)",
+        "the truth of a simulated log (Parquet), or the store of an earlier release, whose counts have noise already",
     )
     parser.add_argument(
         "--start",
@@ -70,7 +70,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Find the sigmas, write the spec and show what changes."""
     from search_insights.calibration.optimization import expect
-    from search_insights.calibration.profile import read_profile
     from search_insights.dp.accounting import account
 
     if args.out.exists():
@@ -82,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
         steps.show("looking for sigmas")
         starting = args.start or not has_sigmas
         coverage = Coverage(old, load_geography(args.geography)) if starting or args.optimize else None
-        profile = read_profile(args.optimize, coverage) if args.optimize and coverage else None
+        profile = _profile(args.optimize, coverage) if args.optimize and coverage else None
         named = replace(old, name=args.name or (f"{old.name}-calibrated" if has_sigmas else old.name))
         new = _found(named, _promise(args, old), coverage, profile, starting)
         specs = (old, new) if has_sigmas else (new,)
@@ -94,6 +93,13 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(args.out, specs, accountings, expected)
     return 0
+
+
+def _profile(path: Path, coverage: Coverage) -> "Profile":
+    from search_insights.calibration.profile import read_profile
+    from search_insights.calibration.stored_profile import is_store, profile_of_store
+
+    return profile_of_store(path, coverage) if path.is_file() and is_store(path) else read_profile(path, coverage)
 
 
 def _promise(args: argparse.Namespace, old: Spec) -> Promise:
