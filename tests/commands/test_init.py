@@ -117,7 +117,8 @@ def test_the_united_states_are_named_and_not_copied(run: Run, tmp_path: Path) ->
         ((*ZONE, *TOPICS, "--first-week", "9999-12-27"), "is outside the calendar of searches"),
         (
             ("--time-zone", "Mars", *TOPICS, "--epsilon", "900", "--delta", "1"),
-            "--epsilon: expected a number from 0.001 to 100, got 900.0; --delta: expected a number",
+            "--epsilon: expected a number from 0.001 to 100, got 900.0; --delta: expected a number from 1e-10 to 0.1, "
+            "got 1.0; --time-zone: expected an IANA time zone",
         ),
     ],
 )
