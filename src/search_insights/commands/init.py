@@ -105,7 +105,9 @@ def _topics(texts: Sequence[str]) -> list[Topic]:
     for text in texts:
         name, equals, title = text.partition("=")
         if require_word(name, "") or (equals and require_line(title, "")):
-            raise UsageError(f'--topic {text}: expected NAME or NAME="Title", a name of letters, digits, _ and -')
+            raise UsageError(
+                f'--topic {text}: expected NAME or NAME="Title", a name of the letters a to z, digits, _ and -'
+            )
         if name.lower() == ANY:
             raise UsageError(f"--topic {name}: this is the category of every search, which all releases have")
         topics.append(Topic(name, title or name.replace("_", " ").replace("-", " ").capitalize()))
