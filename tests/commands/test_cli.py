@@ -14,6 +14,7 @@ import pytest
 from search_insights import errors
 from search_insights.commands.cli import COMMANDS, command_module
 from tests.support.command_line import Run, assert_one_line
+from tests.support.packaged_spec import PACKAGED
 
 PROGRAM = Path(sysconfig.get_path("scripts")) / "search-insights"
 # Packages that take long to import; `--help` must not load them.
@@ -107,6 +108,19 @@ def test_every_error_of_the_tree_has_its_exit_code(
     assert code == exit_code
     assert_one_line(err)
     assert "two lines" in err or "expected b, got c d" in err
+
+
+def test_all_problems_of_a_spec_are_printed_one_on_a_line(run: Run, tmp_path: Path) -> None:
+    """The first line has the file and their number; exit code 2."""
+    path = tmp_path / "release.toml"
+    path.write_text(
+        PACKAGED.replace("epsilon = 2.19", "epsilon = 0").replace('"monday"', '"mon\\nday"'), encoding="utf-8"
+    )
+    code, out, err = run("privacy", "--spec", path)
+    assert (code, out) == (2, "")
+    first, *others = err.splitlines()
+    assert first == f"search-insights: {path}: 2 problems"
+    assert [line.split(":")[0] for line in others] == ["  key 'promise.epsilon'", "  key 'first_day_of_week'"]
 
 
 def test_the_docstring_of_errors_shows_the_tree_of_errors() -> None:

@@ -6,6 +6,7 @@ from search_insights.errors import SpecError
 from search_insights.spec.spec_file import parse_spec
 from tests.support.packaged_spec import PACKAGED, edited
 
+WITHOUT_SIGMAS = PACKAGED[: PACKAGED.index("[sigma.state]")] + PACKAGED[PACKAGED.index("[reporting]") :]
 SIGMA_SMALL = "[sigma.county.small]\nA0 = 28.0\nA1 = 3.21\nA2 = 3.21\nA3 = 3.21\n"
 
 WRONG: dict[str, tuple[str, str, str, str, str]] = {
@@ -229,17 +230,102 @@ WRONG: dict[str, tuple[str, str, str, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("old", "new", "key", "expected", "got"), WRONG.values(), ids=WRONG.keys())
-def test_a_wrong_spec_is_refused_by_name(old: str, new: str, key: str, expected: str, got: str) -> None:
-    """The error names the file, the key, what was expected and what was found."""
+# Mistakes that are more than one problem; each other one must not be told as several.
+MANY = {"value for table": 2, "missing sigmas of a class": 4, "sigma without class": 5}
+
+
+@pytest.mark.parametrize("mistake", WRONG)
+def test_a_wrong_spec_is_refused_by_name(mistake: str) -> None:
+    """The error names the file, the key, what was expected and what was found, and nothing that only follows."""
+    old, new, key, expected, got = WRONG[mistake]
     with pytest.raises(SpecError) as refused:
         parse_spec(edited(old, new), "release.toml")
-    message = str(refused.value)
-    assert message.startswith(f"release.toml: key {key!r}: expected ")
-    before, _, after = message.removeprefix(f"release.toml: key {key!r}: expected ").partition(", got ")
-    assert expected in before
-    assert got in after
-    assert "\n" not in message
+    first, *others = refused.value.problems
+    assert len(others) + 1 == MANY.get(mistake, 1)
+    if not others:
+        assert str(refused.value) == f"release.toml: key {key!r}: expected {first.expected}, got {first.got}"
+    assert first.key == key
+    assert expected in first.expected
+    assert got in str(first.got)
+    assert "\n" not in str(first)
+
+
+# All problems at once
+
+
+def test_all_problems_of_a_spec_are_told_at_once() -> None:
+    """Missing and unknown keys, wrong types and wrong values: a line with the file and their number, then one each."""
+    text = PACKAGED
+    for old, new in (
+        ('title = "COVID-19 Vaccination Search Insights"', 'titel = "x"'),
+        ("epsilon = 2.19", "epsilon = 0"),
+        ("America/Los_Angeles", "Mars/Olympus"),
+        ('sum_of = ["A2"]', 'sum_of = ["A9"]'),
+        ("min_population = 100_000", "min_population = 100_001"),
+        ("A0 = 450.0", 'A0 = "450"'),
+        ("A0 = 180.0", "A0 = -1"),
+        ("[sigma.postal_code.large]\nA0 = 35.0", "[sigma.postal_code.large]"),
+        ("max_points = 3", "max_points = 3.5"),
+        ("maximum = 100.0", "maximum = 0"),
+    ):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    with pytest.raises(SpecError) as refused:
+        parse_spec(text, "release.toml")
+    keys = [problem.key for problem in refused.value.problems]
+    assert sorted(keys) == [
+        "promise.epsilon",
+        "scaling.maximum",
+        "sigma.county.large.A0",
+        "sigma.postal_code.large.A0",
+        "sigma.state.A0",
+        "size_classes.class 'medium'.min_population",
+        "sparsity.max_points",
+        "time_zone",
+        "titel",
+        "title",
+        "trend 'C2'.sum_of",
+    ]
+    lines = refused.value.lines
+    assert lines[0] == "release.toml: 11 problems"
+    assert lines[1] == "  key 'title': expected a value, got nothing"
+    assert str(refused.value) == "\n".join(lines)
+    assert len(lines) == 12
+
+
+def test_of_very_many_problems_twenty_are_shown() -> None:
+    """A message stays readable: 20 lines, and how many more there are."""
+    text = edited("delta = 1e-5", "delta = 1e-5\n" + "\n".join(f"extra{i} = 1" for i in range(1_030)))
+    with pytest.raises(SpecError) as refused:
+        parse_spec(text, "release.toml")
+    lines = refused.value.lines
+    assert (lines[0], lines[-1], len(lines)) == ("release.toml: 1,030 problems", "  and 1,010 more", 22)
+
+
+def test_a_broken_list_is_told_with_the_other_keys_but_not_with_what_follows_from_it() -> None:
+    """Without the categories nobody knows which sigmas and trends are right; wrong keys elsewhere are told."""
+    text = edited('id = "A1"', "").replace("delta = 1e-5", "delta = 2")
+    with pytest.raises(SpecError) as refused:
+        parse_spec(text)
+    assert {problem.key for problem in refused.value.problems} == {"category[1].id", "promise.delta"}
+
+
+def test_a_spec_without_sigmas_is_refused_with_the_way_out() -> None:
+    """Noise is never chosen silently: a spec without sigmas is a draft that `calibrate` completes."""
+    with pytest.raises(SpecError, match=r"key 'sigma': expected standard deviations \('search-insights calibrate'"):
+        parse_spec(WITHOUT_SIGMAS)
+
+
+def test_a_draft_may_lack_sigmas_and_nothing_else() -> None:
+    """Its stand-ins are the most noise that there may be, one for each reported level, class and category."""
+    draft = parse_spec(WITHOUT_SIGMAS, draft=True)
+    whole = parse_spec(PACKAGED)
+    assert {s.key for s in draft.sigmas} == {s.key for s in whole.sigmas}
+    assert {s.value for s in draft.sigmas} == {100_000}
+    with pytest.raises(SpecError, match="key 'time_zone'"):
+        parse_spec(WITHOUT_SIGMAS.replace("America/Los_Angeles", "Mars"), draft=True)
+    with pytest.raises(SpecError, match=r"key 'sigma.state.A0': expected a standard deviation"):
+        parse_spec(edited("A0 = 450.0", ""), draft=True)
 
 
 def test_a_spec_needs_a_topic_besides_any() -> None:

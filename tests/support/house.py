@@ -26,7 +26,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "dashboards": ("spec", "dataset.folder", "dataset.pages"),
     "simulation": ("spec",),
     "evaluation": ("spec", "private", "store", "trends", "simulation"),
-    "calibration": ("spec", "dp", "trends", "simulation"),
+    "calibration": ("spec", "dp", "store", "trends", "simulation"),
     "audit": ("spec", "dp", "private", "store", "anonymization"),
     "us": ("spec",),
     "anonymization": ("spec", "private", "dp", "store", "dataset.folder"),

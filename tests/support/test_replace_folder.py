@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from search_insights.errors import InputError
-from search_insights.support.replace_folder import replacing
+from search_insights.support.replace_folder import making, replacing
 
 MODULE = importlib.import_module("search_insights.support.replace_folder")
 
@@ -154,3 +154,38 @@ def test_a_file_and_a_missing_folder_are_refused(tmp_path: Path) -> None:
         pass
     assert names(tmp_path) == ["file"]
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_folder_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
+    """An error in the middle leaves nothing; an empty folder is taken, with what is in it at the end."""
+    out = tmp_path / "out"
+
+    def fail() -> None:
+        with making(out) as draft:
+            fill(draft, "new")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert names(tmp_path) == []
+    out.mkdir()
+    with making(out) as draft:
+        fill(draft, "new")
+        assert names(out) == []
+    assert texts(out) == ["new", "new"]
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_folder_that_is_filled_meanwhile_is_kept(tmp_path: Path) -> None:
+    """What somebody else put there is not replaced."""
+    out = tmp_path / "out"
+
+    def be_late() -> None:
+        with making(out) as draft:
+            fill(draft, "new")
+            fill(out, "theirs")
+
+    with pytest.raises(InputError, match="out: cannot be made"):
+        be_late()
+    assert texts(out) == ["theirs", "theirs"]
+    assert names(tmp_path) == ["out"]

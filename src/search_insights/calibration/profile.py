@@ -1,11 +1,12 @@
 """A public profile of what a release is expected to count: how many regions and weeks have which counts.
 
-It comes from public knowledge (populations, published search shares, a simulation), never from the private log: sigmas
-chosen by looking at the log would reveal something about it, outside every promise.
+It comes from public knowledge (populations, published search shares, a simulation, the noisy counts of an earlier
+release), never from the private log: sigmas chosen by looking at the log would reveal something about it, outside every
+promise.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from search_insights.errors import InputError
 from search_insights.simulation.truth import read_truth
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import Region
 from search_insights.spec.spec import Spec
 from search_insights.support.arrays import Floats
 from search_insights.support.sql import connect, identifier, literal
@@ -50,20 +52,21 @@ def profile_of_truth(path: Path, coverage: Coverage) -> Profile:
     cells = CellList(coverage)
     regions = (coverage.geography.country, *cells.regions)
     truth = read_truth(path, coverage, regions)
-    groups = [_group(coverage, region.level, region.place_id) for region in regions]
+    groups = [group_of(coverage, region) for region in regions]
     counts, weights = {}, {}
     for group in dict.fromkeys(groups):
         here = truth.counts[:, [g == group for g in groups]].reshape(-1, len(coverage.spec.categories))
-        counts[group], weights[group] = _merge_similar(here[~np.isnan(here).any(axis=1)])
+        counts[group], weights[group] = merge_similar(here[~np.isnan(here).any(axis=1)])
     return Profile(counts, weights)
 
 
-def _group(coverage: Coverage, level: str, place_id: str) -> Group:
-    classed = level in coverage.spec.classed_levels
-    return level, coverage.standings[place_id].size_class if classed else None
+def group_of(coverage: Coverage, region: Region) -> Group:
+    """Return the level and class of a region; open levels have no class."""
+    classed = region.level in coverage.spec.classed_levels
+    return region.level, coverage.standings[region.place_id].size_class if classed else None
 
 
-def _merge_similar(counts: Floats) -> tuple[Floats, Floats]:
+def merge_similar(counts: Floats) -> tuple[Floats, Floats]:
     """Return the averages of similar rows, and the number of rows in each average."""
     bins = np.round(np.log1p(counts) / _BIN_WIDTH)
     _, row_of, times = np.unique(bins, axis=0, return_inverse=True, return_counts=True)
@@ -85,12 +88,17 @@ def _read_csv(path: Path, spec: Spec) -> Profile:
         found.setdefault(group, []).append(_numbers(path, line, columns[2:], row[2:]))
     if not found:
         raise InputError(f"{path}: has no rows; expected {','.join(columns)}")
+    require_all_groups(spec, found, path)
+    tables = {group: np.array(of_group) for group, of_group in found.items()}
+    return Profile({g: t[:, 1:] for g, t in tables.items()}, {g: t[:, 0] for g, t in tables.items()})
+
+
+def require_all_groups(spec: Spec, found: Collection[Group], path: Path) -> None:
+    """Refuse a profile that says nothing of a level and class that is to get sigmas."""
     for group in spec.reported_groups:
         if group not in found:
             words = " ".join(filter(None, group))
             raise InputError(f"{path}: no row for {words}; without expected counts its sigmas would grow without limit")
-    tables = {group: np.array(of_group) for group, of_group in found.items()}
-    return Profile({g: t[:, 1:] for g, t in tables.items()}, {g: t[:, 0] for g, t in tables.items()})
 
 
 def _rows(path: Path, columns: Sequence[str]) -> list[tuple[Any, ...]]:

@@ -26,6 +26,7 @@ from search_insights.support.files import is_text
 # In the order in which data flows. Each name is a module of `commands` with HELP, EXAMPLE, add_arguments and run.
 COMMANDS = (
     "demo",
+    "init",
     "simulate",
     "classify",
     "anonymize",
@@ -107,9 +108,10 @@ def _print_frames(error: BaseException | None) -> None:
 
 
 def _report(error: Exception) -> int:
-    """Say in one line what went wrong; return the exit code."""
+    """Say what went wrong, in one line or in one for each problem of a file; return the exit code."""
     if isinstance(error, SearchInsightsError):
-        note(f"search-insights: {one_line(with_options(str(error)))}")
+        first, *rest = (one_line(with_options(line)) for line in error.lines)
+        note("\n  ".join([f"search-insights: {first}", *rest]))
         return error.exit_code
     if isinstance(error, OSError):
         if not error.filename:  # then it is the output that cannot be written; keep Python from trying again

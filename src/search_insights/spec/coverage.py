@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from search_insights.errors import GeographyError
+from search_insights.errors import GeographyError, RowProblem
 from search_insights.spec.geography import Geography, Region
 from search_insights.spec.spec import Spec
 
@@ -44,7 +44,15 @@ class Coverage:
             raise GeographyError(
                 f"{self.geography.source}: expected the levels {wanted} of spec {spec.name!r}; got {' > '.join(levels)}"
             )
-        _ = self.standings  # a missing population is refused now, not in the middle of a run
+        self._require_populations()  # now, not in the middle of a run
+
+    def _require_populations(self) -> None:
+        """Refuse a geography in which a region has no size class because nobody knows its population."""
+        of_level = (r for r in self.geography.regions if r.level == self.spec.class_level)
+        unknown = [r.place_id for r in of_level if r.population is None]
+        if unknown:
+            problems = [RowProblem("", f"region {p!r} has no population, which its size class needs") for p in unknown]
+            raise GeographyError.of(self.geography.source, problems)
 
     @cached_property
     def standings(self) -> dict[str, Standing]:
@@ -59,12 +67,8 @@ class Coverage:
 
     def _size_class(self, region: Region, inherited: str | None) -> str | None:
         """Return a region's class: by population at the class level; finer regions inherit their parent's."""
-        if region.level != self.spec.class_level:
+        if region.level != self.spec.class_level or region.population is None:
             return inherited
-        if region.population is None:
-            raise GeographyError(
-                f"{self.geography.source}: region {region.place_id!r} has no population, which its size class needs"
-            )
         return self.spec.class_of(region.population)
 
     def _standing(self, region: Region, size_class: str | None) -> Standing:

@@ -5,13 +5,15 @@ place_id of the region that contains it, and is empty for one region only, the c
 level: the county 06075 and the postal code 06075 are different places.
 """
 
+import csv
 import hashlib
 import json
 import math
 import re
+import shutil
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib import resources
@@ -19,10 +21,9 @@ from itertools import dropwhile
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
-from search_insights.errors import GeographyError
-from search_insights.spec.table_file import read_table_file
+from search_insights.errors import GeographyError, RowProblem
+from search_insights.spec.table_file import Row, is_parquet, read_table_file, text_form
 from search_insights.support.sql import connect
 
 PACKAGED_GEOGRAPHY = "us"
@@ -51,6 +52,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@")
 _UNSEEN_KINDS = ("Cf", "Mn", "Me", "Zs")
 _FILLERS = "\u115f\u1160\u2800"
 _COUNTRY_CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")  # names files and addresses
+_DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _REQUIRED = ("code", "name", "level", "parent")
 _RANGES = {
     "population": (0.0, 1e12),
@@ -136,33 +138,52 @@ def _read_packaged() -> list[Region]:
 
 
 def _read(path: Path) -> list[Region]:
+    """Read the regions; all rows that are wrong are told at once."""
+    regions: list[Region] = []
+    problems: list[RowProblem] = []
     rows = read_table_file(path, _COLUMNS, _REQUIRED, f"a Parquet or CSV file, or {PACKAGED_GEOGRAPHY!r}")
-    regions = [_region(row, f"{path}, row {number}") for number, row in enumerate(rows, start=1)]
+    for number, row in enumerate(rows, start=1):
+        found = [RowProblem(f"row {number}", what) for what in _wrong_values(row)]
+        problems += found
+        if not found:
+            regions.append(_region(row))
+    if problems:
+        raise GeographyError.of(str(path), problems)
     if not regions:
         raise GeographyError(f"{path}: has no regions")
     return regions
 
 
-def _region(row: dict[str, Any], where: str) -> Region:
-    code = _text(row, "code", where)
-    place_id = _text(row, "place_id", where) if _clean(row.get("place_id")) else code
-    number = {column: _number(row.get(column), column, where) for column in _RANGES}
-    population = number.pop("population")
-    if population is not None and population != int(population):
-        raise GeographyError(f"{where}: column 'population': expected a whole number, got {population}")
-    parent = _clean(row["parent"]) or None
-    if parent is None and not _COUNTRY_CODE.fullmatch(code):
-        raise GeographyError(
-            f"{where}: column 'code': the country's code names the dataset's files; expected at most 32 letters, "
+def _wrong_values(row: Row) -> Iterator[str]:
+    """Yield what is wrong with a row, column by column."""
+    for column in ("code", "name", "level", "place_id"):
+        text = _clean(row.get(column))
+        what = _why_not_publishable(text)
+        if what and (text or column != "place_id"):
+            yield f"column {column!r}: {what}"
+    for column, limits in _RANGES.items():
+        if what := _why_no_number(row.get(column), column, limits):
+            yield f"column {column!r}: {what}"
+    code = _clean(row["code"])
+    if code and not _clean(row["parent"]) and not _COUNTRY_CODE.fullmatch(code):
+        yield (
+            f"column 'code': the country's code names the dataset's files; expected at most 32 letters, "
             f"digits, _ and -, got {_short(code)}"
         )
+
+
+def _region(row: Row) -> Region:
+    """Return the region of a row whose values were checked."""
+    number = {column: None if row.get(column) in (None, "") else float(row[column]) for column in _RANGES}
+    population = number.pop("population")
+    code = _clean(row["code"])
     return Region(
         code=code,
-        name=_text(row, "name", where),
-        level=_text(row, "level", where),
-        parent=parent,
+        name=_clean(row["name"]),
+        level=_clean(row["level"]),
+        parent=_clean(row["parent"]) or None,
         population=None if population is None else int(population),
-        place_id=place_id,
+        place_id=_clean(row.get("place_id")) or code,
         **number,
     )
 
@@ -171,21 +192,21 @@ def _clean(value: object) -> str:
     return value.strip() if isinstance(value, str) else "" if value is None else str(value).strip()
 
 
-def _text(row: dict[str, Any], column: str, where: str) -> str:
-    text = _clean(row[column])
-    require_publishable(text, column, where)
-    return text
-
-
 def require_publishable(text: str, column: str, where: str) -> None:
     """Refuse a text of a region that is empty, not on one line, or a formula to a spreadsheet."""
+    if what := _why_not_publishable(text):
+        raise GeographyError(f"{where}: column {column!r}: {what}")
+
+
+def _why_not_publishable(text: str) -> str | None:
     if not text or not (text.isprintable() or text.translate(_JOINERS).isprintable()):
-        raise GeographyError(f"{where}: column {column!r}: expected text on one line, got {_short(text)}")
+        return f"expected text on one line, got {_short(text)}"
     if _is_formula(text):
-        raise GeographyError(
-            f"{where}: column {column!r}: got {_short(text)}; it is published, and a spreadsheet would take "
-            f"what begins with {' '.join(_FORMULA_STARTS)} for a formula"
+        return (
+            f"got {_short(text)}; it is published, and a spreadsheet would take what begins with "
+            f"{' '.join(_FORMULA_STARTS)} for a formula"
         )
+    return None
 
 
 def _is_formula(text: str) -> bool:
@@ -207,50 +228,59 @@ def _short(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")
 
 
-def _number(value: object, column: str, where: str) -> float | None:
+def _why_no_number(value: object, column: str, limits: tuple[float, float]) -> str | None:
     if value is None or value == "":
         return None
     try:
         number = float(value)  # type: ignore[arg-type]  # what is not a number is refused below
     except (TypeError, ValueError):
         number = math.nan
-    lowest, highest = _RANGES[column]
+    lowest, highest = limits
     if not lowest <= number <= highest:
-        words = f"from {lowest:,.0f} to {highest:,.0f}"
-        raise GeographyError(f"{where}: column {column!r}: expected a number {words}, got {_short(str(value))}")
-    return number
+        hint = "; write a decimal point" if _DECIMAL_COMMA.fullmatch(str(value)) and column != "population" else ""
+        return f"expected a number from {lowest:,.0f} to {highest:,.0f}, got {_short(str(value))}{hint}"
+    if column == "population" and number != int(number):
+        return f"expected a whole number, got {number}"
+    return None
 
 
 def build_geography(regions: list[Region], source: str) -> Geography:
-    """Check that the regions form one tree whose levels nest, and sort them."""
+    """Check that the regions form one tree whose levels nest, and sort them; all that is wrong is told at once."""
     by_place_id = {region.place_id: region for region in regions}
-    _refuse_duplicates(regions, source)
-    for region in regions:
-        if region.parent is not None and region.parent not in by_place_id:
-            raise GeographyError(
-                f"{source}: region {region.place_id!r} is an orphan: its parent {region.parent!r} is not in the table"
-            )
-    _refuse_cycles(by_place_id, source)
+    _refuse(source, [*_duplicates(regions), *_orphans(regions, by_place_id)])
     roots = [region.place_id for region in regions if region.parent is None]
-    if len(roots) != 1:
-        raise GeographyError(f"{source}: expected one region without a parent, the country; got {', '.join(roots[:5])}")
+    expected = f"expected one region without a parent, the country; got {', '.join(roots[:5])}"
+    _refuse(source, [*_cycles(by_place_id), *([expected] if len(roots) > 1 else [])])
     levels = _levels(by_place_id, source)
     order = {level: i for i, level in enumerate(levels)}
     ordered = sorted(regions, key=lambda region: (order[region.level], region.code, region.place_id))
     return Geography(source, tuple(ordered), levels)
 
 
-def _refuse_duplicates(regions: list[Region], source: str) -> None:
-    (place_id, times), *_ = Counter(region.place_id for region in regions).most_common(1)
-    if times > 1:
-        hint = "codes that are not unique need a column place_id that is"
-        raise GeographyError(f"{source}: duplicate place_id {place_id!r} ({times} rows); {hint}")
-    ((level, code), times), *_ = Counter((region.level, region.code) for region in regions).most_common(1)
-    if times > 1:
-        raise GeographyError(f"{source}: duplicate code {code!r} at level {level!r} ({times} rows); keep one of them")
+def _refuse(source: str, problems: Iterable[str]) -> None:
+    found = [RowProblem("", what) for what in problems]
+    if found:
+        raise GeographyError.of(source, found)
 
 
-def _refuse_cycles(by_place_id: dict[str, Region], source: str) -> None:
+def _duplicates(regions: list[Region]) -> Iterator[str]:
+    times = Counter(region.place_id for region in regions)
+    hint = "codes that are not unique need a column place_id that is"
+    yield from (f"duplicate place_id {p!r} ({n} rows); {hint}" for p, n in times.items() if n > 1)
+    codes = Counter((region.level, region.code) for region in regions if times[region.place_id] == 1)
+    for (level, code), n in codes.items():
+        if n > 1:
+            yield f"duplicate code {code!r} at level {level!r} ({n} rows); keep one of them"
+
+
+def _orphans(regions: list[Region], by_place_id: Mapping[str, Region]) -> Iterator[str]:
+    """Yield the regions without their parent; not if that may be because one place_id stands for another."""
+    for region in regions if len(regions) == len(by_place_id) else ():
+        if region.parent is not None and region.parent not in by_place_id:
+            yield f"region {region.place_id!r} is an orphan: its parent {region.parent!r} is not in the table"
+
+
+def _cycles(by_place_id: Mapping[str, Region]) -> Iterator[str]:
     safe: set[str] = set()
     for start in by_place_id:
         path: dict[str, None] = {}
@@ -258,23 +288,26 @@ def _refuse_cycles(by_place_id: dict[str, Region], source: str) -> None:
         while here is not None and here not in safe:
             if here in path:
                 loop = [*list(path)[list(path).index(here) :], here]
-                raise GeographyError(f"{source}: a cycle of parents: {' -> '.join(loop[:6])}")
+                yield f"a cycle of parents: {' -> '.join(loop[:6])}"
+                break
             path[here] = None
             here = by_place_id[here].parent
         safe.update(path)
 
 
-def _levels(by_place_id: dict[str, Region], source: str) -> tuple[str, ...]:
+def _levels(by_place_id: Mapping[str, Region], source: str) -> tuple[str, ...]:
     """Return the levels from the top down; all regions of a level must have parents of one other level."""
     above: dict[str, str | None] = {}
+    problems: list[str] = []
     for region in by_place_id.values():
         parent_level = by_place_id[region.parent].level if region.parent else None
         known = above.setdefault(region.level, parent_level)
         if known != parent_level:
-            raise GeographyError(
-                f"{source}: region {region.place_id!r} of level {region.level!r} has a parent of level "
+            problems.append(
+                f"region {region.place_id!r} of level {region.level!r} has a parent of level "
                 f"{parent_level!r}; the others of its level have parents of level {known!r}"
             )
+    _refuse(source, problems)
     chain: list[str] = []
     below = {parent: level for level, parent in above.items()}
     if len(below) < len(above):
@@ -284,3 +317,14 @@ def _levels(by_place_id: dict[str, Region], source: str) -> tuple[str, ...]:
         chain.append(here)
         here = below.get(here)
     return tuple(chain)
+
+
+def copy_regions(source: Path, target: Path, regions: Iterable[Region]) -> None:
+    """Copy the file of a table of regions; text of another form is written anew, so that nothing is left to guess."""
+    if is_parquet(source) or text_form(source, _COLUMNS).is_plain:
+        shutil.copyfile(source, target)
+        return
+    with target.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(_COLUMNS)
+        writer.writerows(attrgetter(*_COLUMNS)(region) for region in regions)

@@ -1,7 +1,8 @@
 """The spec: a frozen description of one release, and what follows from it.
 
-Value objects only; each validates itself when it is made. `spec_file` reads them from TOML. A spec says which levels
-and categories are counted, with how much noise, and what is promised; the paper's is the packaged default.
+Value objects only; each validates itself when it is made, and tells all that is wrong. `spec_file` reads them from
+TOML. A spec says which levels and categories are counted, with how much noise, and what is promised; the paper's is the
+packaged default.
 
 Levels above the one that carries the size classes are *open*: X4 does not bind them, and each has one sigma per
 category. The level of the size classes and those below it are *classed*: all contributions of a user-day to them are of
@@ -12,12 +13,21 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from functools import cached_property
 
-from search_insights.errors import SpecError
+from search_insights.errors import Problem
+from search_insights.spec.checks import (
+    refuse,
+    require,
+    require_distinct,
+    require_line,
+    require_one_of,
+    require_within,
+    require_word,
+)
 from search_insights.spec.zones import expected_zone, is_zone
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -30,39 +40,6 @@ _DELTAS = (1e-10, 0.1)
 
 # The names of the dataset's other columns, which no trend's column may have.
 _RESERVED_COLUMN = re.compile(r"date|place_id|level|code|number|(country|sub)_region.*|.*_(low|high)", re.IGNORECASE)
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
-
-
-def _require(ok: bool, key: str, expected: str, got: object) -> None:
-    if not ok:
-        raise SpecError(key, expected, got)
-
-
-def _require_within(value: float, limits: tuple[float, float], key: str) -> None:
-    low, high = limits
-    _require(low <= value <= high, key, f"a number from {low:,} to {high:,}", value)
-
-
-def _require_one_of(value: str, choices: Sequence[str], key: str) -> None:
-    _require(value in choices, key, "one of " + ", ".join(choices), repr(value))
-
-
-def _require_word(value: str, key: str) -> None:
-    """Require a plain word: ids and names become columns, files and keys."""
-    _require(_WORD.fullmatch(value) is not None, key, "a word of letters, digits, _ and -", repr(value))
-
-
-def _require_line(value: str, key: str) -> None:
-    """Require text on one line: people read titles in a page or a table."""
-    _require(value.strip() != "" and value.isprintable(), key, "text on one line", repr(value))
-
-
-def _require_distinct(values: Iterable[str], key: str) -> None:
-    """Require values that differ in more than case, which SQL and some file systems ignore."""
-    seen: set[str] = set()
-    for value in values:
-        _require(value.lower() not in seen, key, "each only once", f"{value!r} twice")
-        seen.add(value.lower())
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +50,8 @@ class Promise:
     delta: float
 
     def __post_init__(self) -> None:
-        _require_within(self.epsilon, _EPSILONS, "promise.epsilon")
-        _require_within(self.delta, _DELTAS, "promise.delta")
+        epsilon = require_within(self.epsilon, _EPSILONS, "promise.epsilon")
+        refuse(epsilon + require_within(self.delta, _DELTAS, "promise.delta"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +84,9 @@ class SizeClass:
     def __post_init__(self) -> None:
         top = self.max_population
         key = f"size_classes.class {self.name!r}"
-        _require(self.min_population >= 0, key, "a min_population of 0 or more", self.min_population)
-        _require(top is None or self.min_population <= top, key, "max_population of at least min_population", top)
+        refuse(require(self.min_population >= 0, key, "a min_population of 0 or more", self.min_population))
+        in_order = top is None or self.min_population <= top
+        refuse(require(in_order, key, "max_population of at least min_population", top))
 
     def holds(self, population: int) -> bool:
         """Return whether a region of this population is of this class."""
@@ -152,7 +130,7 @@ class Sigma:
         return ".".join(part for part in ("sigma", self.level, self.size_class, self.category) if part)
 
     def __post_init__(self) -> None:
-        _require_within(self.value, (MIN_SIGMA, MAX_SIGMA), self.key)
+        refuse(require_within(self.value, (MIN_SIGMA, MAX_SIGMA), self.key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +141,10 @@ class Reliability:
     max_relative_error: float
 
     def __post_init__(self) -> None:
-        _require(0 < self.confidence < 1, "reliability.confidence", "a number between 0 and 1", self.confidence)
-        limit = self.max_relative_error
-        _require(0 < limit < math.inf, "reliability.max_relative_error", "a number above 0", limit)
+        share, limit = self.confidence, self.max_relative_error
+        confidence = require(0 < share < 1, "reliability.confidence", "a number between 0 and 1", share)
+        error = require(0 < limit < math.inf, "reliability.max_relative_error", "a number above 0", limit)
+        refuse(confidence + error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +156,9 @@ class Sparsity:
     last_week: date
 
     def __post_init__(self) -> None:
-        _require(self.max_points >= 0, "sparsity.max_points", "0 or more", self.max_points)
-        _require(
-            self.first_week <= self.last_week,
-            "sparsity.last_week",
-            f"a week not before first_week ({self.first_week})",
-            self.last_week,
-        )
+        points = require(self.max_points >= 0, "sparsity.max_points", "0 or more", self.max_points)
+        expected = f"a week not before first_week ({self.first_week})"
+        refuse(points + require(self.first_week <= self.last_week, "sparsity.last_week", expected, self.last_week))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +169,7 @@ class Scaling:
     maximum: float
 
     def __post_init__(self) -> None:
-        _require(0 < self.maximum < math.inf, "scaling.maximum", "a number above 0", self.maximum)
+        refuse(require(0 < self.maximum < math.inf, "scaling.maximum", "a number above 0", self.maximum))
 
 
 @dataclass(frozen=True)
@@ -220,88 +195,95 @@ class Spec:
     scaling: Scaling
 
     def __post_init__(self) -> None:
-        self._check_words()
-        self._check_calendar()
-        self._check_categories_and_trends()
-        self._check_size_classes()
-        self._check_levels()
-        self._check_sigmas()
-        _require(0 <= self.min_area_km2 < math.inf, "reporting.min_area_km2", "0 or more", self.min_area_km2)
+        """Refuse what is wrong, all at once, but not what only follows from something else that is wrong."""
+        names = [*self._wrong_words(), *self._wrong_names()]
+        levels = [] if names else [*self._wrong_levels()]
+        trends = [] if names else [*self._wrong_trends()]
+        sigmas = [] if names or levels else [*self._wrong_sigmas()]
+        area = require(0 <= self.min_area_km2 < math.inf, "reporting.min_area_km2", "0 or more", self.min_area_km2)
+        refuse([*names, *self._wrong_calendar(), *trends, *self._wrong_size_classes(), *levels, *sigmas, *area])
 
-    def _check_words(self) -> None:
-        _require_word(self.name, "name")
-        _require_word(self.dataset, "dataset")
-        _require_line(self.title, "title")
+    def _wrong_words(self) -> Iterator[Problem]:
+        yield from require_word(self.name, "name")
+        yield from require_word(self.dataset, "dataset")
+        yield from require_line(self.title, "title")
         for key, things in (("category", self.categories), ("trend", self.trends)):
             for thing in things:
-                _require_word(thing.id, f"{key}.id")
-                _require_word(thing.name, f"{key}.name")
+                yield from require_word(thing.id, f"{key}.id")
+                yield from require_word(thing.name, f"{key}.name")
         for trend in self.trends:
-            _require_line(trend.title, f"trend {trend.id!r}.title")
-            _require_word(trend.column, f"trend {trend.id!r}.column")
+            yield from require_line(trend.title, f"trend {trend.id!r}.title")
+            yield from require_word(trend.column, f"trend {trend.id!r}.column")
         for name in self.level_names:
-            _require_word(name, "level.name")
-        _require_word(self.total.level, "total.level")
+            yield from require_word(name, "level.name")
+        yield from require_word(self.total.level, "total.level")
         for level in self.levels:
             if level.published_name is not None:
-                _require_word(level.published_name, f"level {level.name!r}.published_name")
+                yield from require_word(level.published_name, f"level {level.name!r}.published_name")
         for size_class in self.class_names:
-            _require_word(size_class, "size_classes.class.name")
+            yield from require_word(size_class, "size_classes.class.name")
 
-    def _check_calendar(self) -> None:
-        _require(is_zone(self.time_zone), "time_zone", expected_zone(self.time_zone), repr(self.time_zone))
-        _require_one_of(self.first_day_of_week, WEEKDAYS, "first_day_of_week")
-        for key in ("first_week", "last_week"):
+    def _wrong_names(self) -> Iterator[Problem]:
+        """Check that there is something to name, and that each name means one thing: all else refers to them."""
+        number = len(self.categories)
+        yield from require(number >= 2, "category", "any search and at least one topic", number)
+        yield from require(number <= 200, "category", "at most 200", number)
+        words = [word for c in self.categories for word in dict.fromkeys((c.id, c.name))]
+        yield from require_distinct(words, "category")
+        yield from require(len(self.trends) >= 1, "trend", "at least one", 0)
+        yield from require(len(self.levels) >= 1, "level", "at least one", 0)
+        yield from require_distinct((*self.level_names, self.total.level), "level")
+        if self.class_level is None:
+            yield from require(not self.size_classes, "size_classes", "a level that carries the classes", "none")
+        else:
+            yield from require(len(self.size_classes) >= 1, "size_classes.class", "at least one", 0)
+        yield from require_distinct(self.class_names, "size_classes.class")
+
+    def _wrong_calendar(self) -> Iterator[Problem]:
+        yield from require(is_zone(self.time_zone), "time_zone", expected_zone(self.time_zone), repr(self.time_zone))
+        weekday = require_one_of(self.first_day_of_week, WEEKDAYS, "first_day_of_week")
+        yield from weekday
+        for key in () if weekday else ("first_week", "last_week"):
             day: date = getattr(self.sparsity, key)
             on_first_day = day.weekday() == WEEKDAYS.index(self.first_day_of_week)
-            _require(on_first_day, f"sparsity.{key}", f"a {self.first_day_of_week}", f"{day} ({day:%A})")
+            yield from require(on_first_day, f"sparsity.{key}", f"a {self.first_day_of_week}", f"{day} ({day:%A})")
 
-    def _check_categories_and_trends(self) -> None:
-        _require(len(self.categories) >= 2, "category", "any search and at least one topic", len(self.categories))
-        _require(len(self.categories) <= 200, "category", "at most 200", len(self.categories))
-        words = [word for c in self.categories for word in dict.fromkeys((c.id, c.name))]
-        _require_distinct(words, "category")
-        _require(len(self.trends) >= 1, "trend", "at least one", 0)
+    def _wrong_trends(self) -> Iterator[Problem]:
         for field in ("id", "name", "column"):
-            _require_distinct((getattr(t, field) for t in self.trends), f"trend.{field}")
+            yield from require_distinct((getattr(t, field) for t in self.trends), f"trend.{field}")
         for trend in self.trends:
             free = _RESERVED_COLUMN.fullmatch(trend.column) is None
-            _require(free, f"trend {trend.id!r}.column", "no other column of the dataset", repr(trend.column))
+            column = repr(trend.column)
+            yield from require(free, f"trend {trend.id!r}.column", "no other column of the dataset", column)
             key = f"trend {trend.id!r}.sum_of"
-            _require(len(trend.sum_of) >= 1, key, "at least one category", "none")
-            _require_distinct(trend.sum_of, key)
+            yield from require(len(trend.sum_of) >= 1, key, "at least one category", "none")
+            yield from require_distinct(trend.sum_of, key)
             for category in trend.sum_of:
-                _require_one_of(category, self.topics, key)
-        _require_one_of(self.scaling.trend, [t.id for t in self.trends], "scaling.trend")
+                yield from require_one_of(category, self.topics, key)
+        yield from require_one_of(self.scaling.trend, [t.id for t in self.trends], "scaling.trend")
 
-    def _check_levels(self) -> None:
-        names = self.level_names
-        _require(len(names) >= 1, "level", "at least one", 0)
-        _require_distinct((*names, self.total.level), "level")
-        sum_of = self.total.sum_of
-        _require(sum_of == names[0], "total.sum_of", f"the coarsest level, {names[0]!r}", repr(sum_of))
-        if self.class_level is not None:
-            _require_one_of(self.class_level, names, "size_classes.level")
+    def _wrong_levels(self) -> Iterator[Problem]:
+        names, sum_of = self.level_names, self.total.sum_of
+        yield from require(sum_of == names[0], "total.sum_of", f"the coarsest level, {names[0]!r}", repr(sum_of))
+        if self.class_level is not None and self.class_level not in names:
+            yield from require_one_of(self.class_level, names, "size_classes.level")
+            return  # no level is classed as it was meant
         for level in self.levels:
             key = f"level {level.name!r}.unreported_classes"
-            _require_distinct(level.unreported_classes, key)
-            if level.unreported_classes:
-                _require(level.name in self.classed_levels, key, "none: this level has no size classes", "some")
+            yield from require_distinct(level.unreported_classes, key)
+            if level.unreported_classes and level.name not in self.classed_levels:
+                yield Problem(key, "none: this level has no size classes", "some")
+                continue
             for size_class in level.unreported_classes:
-                _require_one_of(size_class, self.class_names, key)
+                yield from require_one_of(size_class, self.class_names, key)
 
-    def _check_size_classes(self) -> None:
+    def _wrong_size_classes(self) -> Iterator[Problem]:
         """Check that every population belongs to exactly one class: no overlap, no gap, no upper limit."""
-        if self.class_level is None:
-            _require(not self.size_classes, "size_classes", "a level that carries the classes", "none")
-            return
-        _require(len(self.size_classes) >= 1, "size_classes.class", "at least one", 0)
-        _require_distinct(self.class_names, "size_classes.class")
         expected = 0
         for i, size_class in enumerate(self.size_classes):
             key = f"size_classes.class {size_class.name!r}"
             word = "overlap" if size_class.min_population < expected else "a gap"
-            _require(
+            yield from require(
                 size_class.min_population == expected,
                 f"{key}.min_population",
                 f"{expected} (classes in order of size, without gap or overlap)",
@@ -309,24 +291,27 @@ class Spec:
             )
             top, last = size_class.max_population, i == len(self.size_classes) - 1
             limit = "no upper limit: it is the last class" if last else "an upper limit: it is not the last class"
-            _require((top is None) == last, f"{key}.max_population", limit, "none" if top is None else top)
-            expected = (top or 0) + 1
+            yield from require((top is None) == last, f"{key}.max_population", limit, "none" if top is None else top)
+            if top is None:
+                return  # what follows can only overlap
+            expected = top + 1
 
-    def _check_sigmas(self) -> None:
+    def _wrong_sigmas(self) -> Iterator[Problem]:
         """Check that every reported (level, class, category) has a sigma, and nothing else has."""
         given = [(s.level, s.size_class, s.category) for s in self.sigmas]
-        _require(len(set(given)) == len(given), "sigma", "each (level, class, category) only once", "one twice")
+        yield from require(
+            len(set(given)) == len(given), "sigma", "each (level, class, category) only once", "one twice"
+        )
         wanted = {
             (level, size_class, category.id)
             for level, size_class in self.reported_groups
             for category in self.categories
         }
-        for level, size_class, category in sorted(wanted - set(given), key=str):
-            key = Sigma(level, size_class, category, 1.0).key
-            raise SpecError(key, "a standard deviation", "nothing")
-        for level, size_class, category in sorted(set(given) - wanted, key=str):
-            key = Sigma(level, size_class, category, 1.0).key
-            raise SpecError(key, "no such key: it names no reported (level, class, category)", "a value")
+        for group in sorted(wanted - set(given), key=str):
+            yield Problem(Sigma(*group, 1.0).key, "a standard deviation", "nothing")
+        for group in sorted(set(given) - wanted, key=str):
+            expected = "no such key: it names no reported (level, class, category)"
+            yield Problem(Sigma(*group, 1.0).key, expected, "a value")
 
     @cached_property
     def topics(self) -> tuple[str, ...]:
@@ -363,11 +348,7 @@ class Spec:
     @cached_property
     def reported_groups(self) -> tuple[tuple[str, str | None], ...]:
         """Every reported (level, class), without those that X3 excludes; open levels have class None."""
-        groups: list[tuple[str, str | None]] = []
-        for level in self.levels:
-            classes = self.class_names if level.name in self.classed_levels else (None,)
-            groups += [(level.name, c) for c in classes if c not in level.unreported_classes]
-        return tuple(groups)
+        return reported_groups(self.levels, self.class_level, self.class_names)
 
     def class_of(self, population: int) -> str:
         """Return the size class of a region at the class level, by its population (Section 2)."""
@@ -391,3 +372,16 @@ class Spec:
     def fingerprint(self) -> str:
         """The SHA-256 of the canonical text, which identifies the spec."""
         return hashlib.sha256(self.canonical().encode()).hexdigest()
+
+
+def reported_groups(
+    levels: Sequence[Level], class_level: str | None, class_names: Sequence[str]
+) -> tuple[tuple[str, str | None], ...]:
+    """Return every reported (level, class): each has a sigma for every category."""
+    groups: list[tuple[str, str | None]] = []
+    classed = False
+    for level in levels:
+        classed = classed or level.name == class_level
+        classes = class_names if classed else (None,)
+        groups += [(level.name, c) for c in classes if c not in level.unreported_classes]
+    return tuple(groups)

@@ -2,16 +2,17 @@
 
 import dataclasses
 import json
-import math
-import types
 from collections.abc import Mapping
 from datetime import date
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any
 
-from search_insights.errors import InputError, SpecError
+from search_insights.errors import InputError, Problem, SpecError
+from search_insights.spec.checks import refuse
 from search_insights.spec.spec import (
+    MAX_SIGMA,
+    WEEKDAYS,
     Category,
     Level,
     Promise,
@@ -23,31 +24,35 @@ from search_insights.spec.spec import (
     Spec,
     Total,
     Trend,
+    reported_groups,
 )
+from search_insights.spec.toml_table import Table
 from search_insights.support.files import read_text_at_most
-from search_insights.support.toml import MAX_BYTES, parse_toml, shortened
+from search_insights.support.toml import MAX_BYTES, parse_toml
 
 DEFAULT_SPEC = "vaccination-v1"
-
-D = TypeVar("D")
-
-_TEXTS = tuple[str, ...]
-_TYPE_WORDS = {
-    str: "text",
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    date: "a date such as 2021-01-04",
-    _TEXTS: "a list of texts",
-}
 
 
 def load_spec(source: str | Path = DEFAULT_SPEC) -> Spec:
     """Read a spec, given the name of a packaged one or the path of a TOML file."""
+    return parse_spec(_text_of(source), str(source))
+
+
+def load_draft(source: str | Path, *, start: bool = False) -> tuple[Spec, bool]:
+    """Read a spec that may have no sigmas yet, and return whether it has; if not, stand-ins of most noise are in it.
+
+    With `start`, the sigmas of the file are not looked at: they may be those of other levels or categories.
+    """
+    text = _text_of(source)
+    spec = parse_spec(text, str(source), draft=True, start=start)
+    return spec, "sigma" in parse_toml(text)
+
+
+def _text_of(source: str | Path) -> str:
     if str(source) == DEFAULT_SPEC:
         packaged = resources.files("search_insights.spec") / "packaged" / f"{DEFAULT_SPEC}.toml"
-        return parse_spec(packaged.read_text(encoding="utf-8"), DEFAULT_SPEC)
-    return parse_spec(_read_text(Path(source)), str(source))
+        return packaged.read_text(encoding="utf-8")
+    return _read_text(Path(source))
 
 
 def _read_text(path: Path) -> str:
@@ -60,22 +65,46 @@ def _read_text(path: Path) -> str:
         raise InputError(f"{path}: a spec is TOML in UTF-8; this file is not text in UTF-8") from None
 
 
-def parse_spec(text: str, source: str = "spec") -> Spec:
-    """Return the spec in the text of a TOML file; `source` names the file in errors."""
+def parse_spec(text: str, source: str = "spec", *, draft: bool = False, start: bool = False) -> Spec:
+    """Return the spec in the text of a TOML file; `source` names the file in errors. A draft may have no sigmas."""
     try:
         values = parse_toml(text)
     except ValueError as error:
         raise InputError(f"{source}: not valid TOML: {error}") from None
+    if start:
+        values.pop("sigma", None)
     try:
-        return _spec(_Table(values, ""))
+        return _spec(Table(values, "", []), draft)
     except SpecError as error:
-        raise SpecError(error.key, error.expected, error.got, source) from None
+        raise SpecError(error.key, error.expected, error.got, source, error.problems[1:]) from None
 
 
-def _spec(top: "_Table") -> Spec:
+def _spec(top: Table, draft: bool) -> Spec:
+    """Read the spec; what is wrong with keys, types and values is told together."""
+    values = _values(top)
+    given = "sigma" in top.names()
+    values["sigmas"] = _sigmas(top.table("sigma")) if given else ()
+    top.finish()
+    if not given and not draft:
+        top.problems.append(Problem("sigma", "standard deviations ('search-insights calibrate' finds them)", "nothing"))
+    if any(problem.key.startswith(_SHAPE) for problem in top.problems):
+        refuse(top.problems)  # what else is wrong may only follow from this
+    if not given:
+        values["sigmas"] = _most_noise(values)
+    stand_ins = _stand_ins(values)
+    try:
+        spec = Spec(**{key: stand_ins[key] if value is None else value for key, value in values.items()})
+    except SpecError as error:
+        top.problems.extend(error.problems)
+    refuse(top.problems)
+    return spec
+
+
+def _values(top: Table) -> dict[str, Any]:
+    """Read what a spec consists of, without its sigmas; None for what could not be read."""
     class_level, size_classes = _size_classes(top)
     reporting = top.table("reporting")
-    spec = dict(
+    values = dict(
         name=top.get("name", str),
         title=top.get("title", str),
         dataset=top.get("dataset", str),
@@ -88,18 +117,44 @@ def _spec(top: "_Table") -> Spec:
         total=top.table("total").read(Total),
         class_level=class_level,
         size_classes=size_classes,
-        sigmas=_sigmas(top.table("sigma")),
         min_area_km2=reporting.get("min_area_km2", float),
         reliability=top.table("reliability").read(Reliability),
         sparsity=top.table("sparsity").read(Sparsity),
         scaling=top.table("scaling").read(Scaling),
     )
     reporting.finish()
-    top.finish()  # before the values are checked: a misspelled key explains more than the value that it leaves missing
-    return Spec(**spec)
+    return values
 
 
-def _size_classes(top: "_Table") -> tuple[str | None, tuple[SizeClass, ...]]:
+# If a key of these cannot be read, what refers to it cannot be checked.
+_SHAPE = ("category", "trend", "level", "total", "size_classes")
+
+
+def _stand_ins(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return valid values for what could not be read, so that the rest can be checked."""
+    sparsity = values["sparsity"] or Sparsity(0, date(2021, 1, 4), date(2021, 1, 4))
+    trends = values["trends"]
+    return {
+        **dict.fromkeys(("name", "title", "dataset"), "unread"),
+        "time_zone": "UTC",
+        "first_day_of_week": WEEKDAYS[sparsity.first_week.weekday()],
+        "promise": Promise(1.0, 1e-5),
+        "class_level": None,
+        "min_area_km2": 0.0,
+        "reliability": Reliability(0.5, 1.0),
+        "sparsity": sparsity,
+        "scaling": Scaling(trends[0].id if trends else "unread", 1.0),
+    }
+
+
+def _most_noise(values: Mapping[str, Any]) -> tuple[Sigma, ...]:
+    """Return stand-ins for the sigmas of a draft: the largest that there may be."""
+    class_names = [c.name for c in values["size_classes"]]
+    groups = reported_groups(values["levels"], values["class_level"], class_names)
+    return tuple(Sigma(*group, c.id, MAX_SIGMA) for group in groups for c in values["categories"])
+
+
+def _size_classes(top: Table) -> tuple[str | None, tuple[SizeClass, ...]]:
     """Read the level and the size classes; a spec without them has open levels only."""
     if "size_classes" not in top.names():
         return None, ()
@@ -107,10 +162,10 @@ def _size_classes(top: "_Table") -> tuple[str | None, tuple[SizeClass, ...]]:
     level = table.get("level", str)
     classes = tuple(t.read(SizeClass) for t in table.tables("class"))
     table.finish()
-    return level, classes
+    return level, tuple(c for c in classes if c is not None)
 
 
-def _sigmas(table: "_Table") -> tuple[Sigma, ...]:
+def _sigmas(table: Table) -> tuple[Sigma, ...]:
     """Read the table of standard deviations: by level, then class if the level has classes, then category.
 
     The spec itself refuses missing and extra ones.
@@ -121,85 +176,20 @@ def _sigmas(table: "_Table") -> tuple[Sigma, ...]:
         for key in of_level.names():
             if of_level.holds_table(key):
                 group = of_level.table(key)
-                sigmas += [Sigma(name, key, category, group.get(category, float)) for category in group.names()]
+                sigmas += [_sigma(group, name, key, category) for category in group.names()]
             else:
-                sigmas.append(Sigma(name, None, key, of_level.get(key, float)))
+                sigmas.append(_sigma(of_level, name, None, key))
     return tuple(sigmas)
 
 
-class _Table:
-    """A TOML table that is read key by key; `finish` refuses the keys that were never read."""
-
-    def __init__(self, values: object, path: str) -> None:
-        if not isinstance(values, Mapping):
-            raise SpecError(path, "a table", _described(values))
-        self._values = values
-        self._path = path
-        self._expected: list[str] = []
-
-    def names(self) -> list[str]:
-        return list(self._values)
-
-    def holds_table(self, name: str) -> bool:
-        return isinstance(self._values.get(name), Mapping)
-
-    def get(self, name: str, kind: Any) -> Any:
-        """Return one value of exactly this type; a whole number is also a number."""
-        value = self._raw(name)
-        if kind is float and type(value) is int:
-            value = float(value) if abs(value) < 2**1000 else math.inf
-        if kind == _TEXTS and isinstance(value, list) and all(type(v) is str for v in value):
-            return tuple(value)
-        if type(value) is not kind:
-            raise SpecError(self._key(name), _TYPE_WORDS[kind], _described(value))
-        return value
-
-    def table(self, name: str) -> "_Table":
-        return _Table(self._raw(name), self._key(name))
-
-    def tables(self, name: str) -> "list[_Table]":
-        value = self._raw(name)
-        if not isinstance(value, list):
-            raise SpecError(self._key(name), f"a list of tables, [[{self._key(name)}]]", _described(value))
-        return [_Table(v, f"{self._key(name)}[{i}]") for i, v in enumerate(value)]
-
-    def read(self, kind: type[D]) -> D:
-        """Return a value object whose fields are this table's keys; refuse any other key."""
-        hints = get_type_hints(kind)
-        values: dict[str, Any] = {}
-        for field in dataclasses.fields(kind):  # type: ignore[arg-type]
-            optional = field.default is not dataclasses.MISSING
-            if field.name in self._values or not optional:
-                values[field.name] = self.get(field.name, _without_none(hints[field.name]))
-            self._expected.append(field.name)
-        self.finish()
-        return kind(**values)
-
-    def finish(self) -> None:
-        unknown = [name for name in self._values if name not in self._expected]
-        if unknown:
-            choices = ", ".join(dict.fromkeys(self._expected))
-            raise SpecError(shortened(self._key(unknown[0])), f"one of {choices}", "an unknown key")
-
-    def _key(self, name: str) -> str:
-        return f"{self._path}.{name}" if self._path else name
-
-    def _raw(self, name: str) -> Any:
-        self._expected.append(name)
-        if name not in self._values:
-            raise SpecError(self._key(name), "a value", "nothing")
-        return self._values[name]
-
-
-def _without_none(kind: Any) -> Any:
-    """Return the type of an optional field without `| None`."""
-    return get_args(kind)[0] if isinstance(kind, types.UnionType) else kind
-
-
-def _described(value: object) -> str:
-    if isinstance(value, Mapping | list):
-        return "a table" if isinstance(value, Mapping) else "a list"
-    return shortened(str(value) if isinstance(value, date) else repr(value))
+def _sigma(group: Table, level: str, size_class: str | None, category: str) -> Sigma:
+    """Read one sigma; a stand-in if it is wrong."""
+    value = group.get(category, float)
+    try:
+        return Sigma(level, size_class, category, MAX_SIGMA if value is None else value)
+    except SpecError as error:
+        group.problems.extend(error.problems)
+        return Sigma(level, size_class, category, MAX_SIGMA)
 
 
 def spec_toml(spec: Spec) -> str:

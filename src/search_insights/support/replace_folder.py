@@ -1,4 +1,4 @@
-"""Replacing a folder as a whole or not at all."""
+"""Making or replacing a folder, as a whole or not at all."""
 
 import ctypes
 import glob
@@ -27,6 +27,29 @@ def replacing(folder: Path) -> Iterator[Path]:
         draft.chmod(0o755)  # unlike a store, this is meant to be read by others
         _flush_all(draft)
         _swap_in(draft, folder)
+
+
+@contextmanager
+def making(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder to fill; at the end it becomes `folder`, unless by then something is there."""
+    folder = folder.resolve()
+    require_free(folder)
+    with working_folder(folder.parent, f".{folder.name}.draft-") as draft:
+        yield draft
+        draft.chmod(0o755)
+        _flush_all(draft)
+        try:
+            draft.rename(folder)  # in one step, and only onto an empty folder
+        except OSError as error:
+            raise InputError(f"{folder}: cannot be made ({error.strerror})") from None
+        flush(folder.parent)
+
+
+def require_free(folder: Path) -> None:
+    """Refuse a folder that has anything in it, and one that cannot be made."""
+    require_replaceable(folder)
+    if folder.exists() and any(folder.iterdir()):
+        raise InputError(f"{folder}: is not empty; give a new folder, so that nothing is overwritten")
 
 
 def require_replaceable(folder: Path) -> None:

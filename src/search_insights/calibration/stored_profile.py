@@ -1,0 +1,59 @@
+"""The profile of an earlier release: what its store counted, with noise.
+
+The counts have their noise already, so that choosing sigmas by them costs nothing of the promise; choosing them by the
+log would.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from search_insights.calibration.profile import Profile, group_of, merge_similar, require_all_groups
+from search_insights.errors import InputError
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
+from search_insights.store.opening import open_store
+from search_insights.store.store import Store
+from search_insights.support.arrays import Floats
+from search_insights.trends.derive import checked_counts, with_total
+
+
+def is_store(path: Path) -> bool:
+    """Return whether a file is a database, and so no profile in CSV or Parquet."""
+    with path.open("rb") as file:
+        return file.read(12)[8:] == b"DUCK"
+
+
+def profile_of_store(path: Path, coverage: Coverage) -> Profile:
+    """Return the profile of a store: for each region the mean of its noisy counts, which stands for every week."""
+    with open_store(path) as store:
+        _require_same_categories(store, coverage)
+        regions, weeks = CellList(store.coverage).regions, store.entries()
+        means = _means(store)
+    place_ids = [store.coverage.geography.country.place_id, *(r.place_id for r in regions)]
+    known = coverage.geography.by_place_id
+    found: dict[tuple[str, str | None], list[Floats]] = {}
+    for place_id, counts in zip(place_ids, means, strict=True):
+        if place_id in known and coverage.standings[place_id].reported:
+            found.setdefault(group_of(coverage, known[place_id]), []).append(counts)
+    require_all_groups(coverage.spec, found, path)
+    merged = {group: merge_similar(np.array(of_group)) for group, of_group in found.items()}
+    return Profile({g: m[0] for g, m in merged.items()}, {g: m[1] * len(weeks) for g, m in merged.items()})
+
+
+def _means(store: Store) -> Floats:
+    """Return the mean counts of the total and of each region; noise may take a mean below 0, a count cannot be."""
+    spec, regions = store.coverage.spec, CellList(store.coverage).regions
+    noisy = np.stack([checked_counts(store, entry) for entry in store.entries()])
+    counts = noisy.reshape(len(noisy), len(regions), len(spec.categories)).astype(np.float64)
+    counts, _ = with_total(spec, regions, counts, np.zeros(counts.shape[1:]))
+    means: Floats = np.maximum(counts.mean(axis=0), 0)
+    return means
+
+
+def _require_same_categories(store: Store, coverage: Coverage) -> None:
+    old, new = ([c.id for c in spec.categories] for spec in (store.coverage.spec, coverage.spec))
+    if old != new:
+        raise InputError(f"{store.path}: counts the categories {', '.join(old)}; expected {', '.join(new)}")
+    if not store.entries():
+        raise InputError(f"{store.path}: has no week yet, so it says nothing of what is to be expected")

@@ -1,0 +1,252 @@
+"""Every key of a spec file: its type, its default, what it means and what is checked.
+
+The reference page (docs/spec.md) and the comments of a new spec are made from this table, and a test compares it with
+what `spec_file` accepts.
+"""
+
+from dataclasses import dataclass
+
+REQUIRED = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of a table; `default` is empty if the key must be given."""
+
+    name: str
+    kind: str
+    meaning: str
+    checked: str
+    default: str = REQUIRED
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A table of a spec file, as its header names it; `[[...]]` may stand in the file more than once."""
+
+    header: str
+    meaning: str
+    keys: tuple[Key, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the table, without brackets."""
+        return self.header.strip("[]")
+
+
+_WORD = "a word"
+WHAT_A_WORD_IS = "a letter from a to z, then at most 63 letters, digits, _ and -"
+
+SECTIONS = (
+    Section(
+        "",
+        "what the release is called, and its calendar",
+        (
+            Key("name", "text", "the name of the spec; the ledger records it with every week", _WORD),
+            Key("title", "text", "the heading of the dataset and its dashboard", "one line"),
+            Key("dataset", "text", "names the published file, after the country's code: CH_search_trends.csv", _WORD),
+            Key(
+                "time_zone",
+                "text",
+                "the zone in which a day is midnight to midnight, for all regions",
+                "the canonical IANA name, such as Europe/Zurich",
+            ),
+            Key("first_day_of_week", "text", "the weekday on which weeks begin", "monday to sunday, in small letters"),
+        ),
+    ),
+    Section(
+        "[promise]",
+        "what is promised for one user's searches of one day (Section 3)",
+        (
+            Key(
+                "epsilon",
+                "a number",
+                "how much what is published may depend on one user-day; smaller is more private",
+                "from 0.001 to 100; the sigmas must keep it",
+            ),
+            Key("delta", "a number", "the probability with which more than epsilon may be lost", "from 1e-10 to 0.1"),
+        ),
+    ),
+    Section(
+        "[[category]]",
+        "what a search is about. The first category counts every search, and all others, the topics, are divided by "
+        "it; a search has at most one topic (Section 2)",
+        (
+            Key("id", "text", "the category in a log or in labels, and the key of its sigmas", f"{_WORD}; each once"),
+            Key("name", "text", "another word for it, which may be the same as the id", f"{_WORD}; each once"),
+        ),
+    ),
+    Section(
+        "[[trend]]",
+        "what is published, in the order of the dataset's columns (Section 4)",
+        (
+            Key("id", "text", "the key of the trend", f"{_WORD}; each once"),
+            Key("name", "text", "the name of the trend in tables", f"{_WORD}; each once"),
+            Key("title", "text", "the name that readers see", "one line"),
+            Key("sum_of", "a list of texts", "the topics that are added up", "ids of topics, at least one, each once"),
+            Key(
+                "column",
+                "text",
+                "the trend's column in the dataset",
+                f"{_WORD}; each once, not the name of another column, not ending in _low or _high",
+            ),
+        ),
+    ),
+    Section(
+        "[[level]]",
+        "the levels of the geography that are counted, coarsest first",
+        (
+            Key("name", "text", "the level as the table of regions calls it", f"{_WORD}; each once"),
+            Key(
+                "unreported_classes",
+                "a list of texts",
+                "size classes whose regions of this level are not reported (X3); they count at the levels above",
+                "names of size classes, each once; only for the level of the size classes and those below it",
+                "[]",
+                '["small"]',
+            ),
+            Key(
+                "published_name",
+                "text",
+                "shown for all regions of the level in the dataset, with the region's code beside it",
+                _WORD,
+                "the region's own name",
+                '"postal_code"',
+            ),
+            Key(
+                "hide_parent_code",
+                "true or false",
+                "leave the code of the region above empty in the dataset",
+                "",
+                "false",
+                "true",
+            ),
+        ),
+    ),
+    Section(
+        "[total]",
+        "the level above all counted ones; its values are sums of noisy counts and cost no budget",
+        (
+            Key("level", "text", "the country's level in the table of regions", f"{_WORD}; not a counted level"),
+            Key("sum_of", "text", "the level that is added up", "the coarsest counted level"),
+        ),
+    ),
+    Section(
+        "[size_classes]",
+        "optional: classes of regions by population. All that one user-day counts at the level of the classes and "
+        "below is of one class (X4), so that each class has sigmas of its own (Section 2)",
+        (
+            Key(
+                "level",
+                "text",
+                "the level whose populations decide; finer regions take the class of the region above",
+                "a counted level; every region of it needs a population",
+            ),
+        ),
+    ),
+    Section(
+        "[[size_classes.class]]",
+        "the classes, smallest first",
+        (
+            Key("name", "text", "the name of the class", f"{_WORD}; each once"),
+            Key(
+                "min_population",
+                "a whole number",
+                "the smallest population of the class",
+                "0 or more; one more than the class before ends with",
+                "0",
+                "100_000",
+            ),
+            Key(
+                "max_population",
+                "a whole number",
+                "the largest population of the class",
+                "at least min_population; the last class, and only it, has none",
+                "none",
+                "99_999",
+            ),
+        ),
+    ),
+    Section(
+        "[sigma]",
+        "the standard deviation of the noise of each count (Section 3.2). `search-insights calibrate` finds sigmas "
+        "that use the promise fully; without this table, a spec is a draft for it and nothing else takes it",
+        (
+            Key(
+                "LEVEL.CATEGORY",
+                "a number",
+                "the sigma of a category at a level without size classes",
+                "from 0.1 to 100,000; one for each counted level and category",
+            ),
+            Key(
+                "LEVEL.CLASS.CATEGORY",
+                "a number",
+                "the sigma of a category in a size class of a level",
+                "from 0.1 to 100,000; one for each reported level, class and category",
+            ),
+        ),
+    ),
+    Section(
+        "[reporting]",
+        "which regions are reported",
+        (
+            Key(
+                "min_area_km2",
+                "a number",
+                "regions with less land are not reported, nor those whose land area is not known; 0 reports all",
+                "0 or more",
+            ),
+        ),
+    ),
+    Section(
+        "[reliability]",
+        "when a noisy value is good enough to be published (Section 4.2)",
+        (
+            Key(
+                "confidence",
+                "a number",
+                "the probability with which a value's interval contains the value without noise",
+                "between 0 and 1",
+            ),
+            Key(
+                "max_relative_error",
+                "a number",
+                "a value is published if its interval is within this share of it",
+                "above 0",
+            ),
+        ),
+    ),
+    Section(
+        "[sparsity]",
+        "which regions are removed because they have too few data points, judged once on a fixed window (Section 4.3)",
+        (
+            Key("max_points", "a whole number", "a region with at most this many data points is removed", "0 or more"),
+            Key(
+                "first_week",
+                "a date such as 2021-01-04",
+                "the first day of the window's first week",
+                "a first day of a week",
+            ),
+            Key(
+                "last_week",
+                "a date such as 2021-01-04",
+                "the first day of the window's last week",
+                "a first day of a week, not before first_week",
+            ),
+        ),
+    ),
+    Section(
+        "[scaling]",
+        "the scale of all values (Section 4.4)",
+        (
+            Key("trend", "text", "the trend whose highest value of the country sets the scale", "the id of a trend"),
+            Key("maximum", "a number", "what that highest value becomes, in the first release", "above 0"),
+        ),
+    ),
+)
+
+
+def section(name: str) -> Section:
+    """Return the section of a table of the file; the keys outside all tables have an empty name."""
+    return next(s for s in SECTIONS if s.name == name)
