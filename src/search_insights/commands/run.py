@@ -35,32 +35,64 @@ def run(args: argparse.Namespace) -> int:
     if args.settings is None:
         raise UsageError(f"no {FILE_NAME} in this folder; make one, or name one with --settings FILE")
     with Steps() as steps:
-
-        def say(text: str) -> None:
-            steps.clear()
-            out(one_line(text))
-
+        lines = _Lines(steps)
         weeks = run_all(
             args.settings,
             dry_run=args.dry_run,
             accept_changes=args.accept_changes,
             progress=steps.show,
-            report=lambda week: say(_line(week)),
-            tell=say,
+            report=lines.week,
+            tell=lines.say,
         )
+        lines.say_waiting()
     _note_ways_out(weeks)
     return InputError.exit_code if any(week.outcome == "refused" for week in weeks) else 0
 
 
+class _Lines:
+    """Prints one line for each week; weeks in a row that wait for the same reason share one."""
+
+    def __init__(self, steps: Steps) -> None:
+        self._steps = steps
+        self._waiting: list[WeekRun] = []
+
+    def week(self, week: "WeekRun") -> None:
+        """Print what was done about a week."""
+        if self._waiting and (week.outcome, week.reason) != (self._waiting[-1].outcome, self._waiting[-1].reason):
+            self.say_waiting()
+        if week.outcome in ("waiting", "no log"):
+            self._waiting.append(week)
+        else:
+            self.say(_line(week))
+
+    def say(self, text: str) -> None:
+        """Print a line."""
+        self.say_waiting()
+        self._steps.clear()
+        out(one_line(text))
+
+    def say_waiting(self) -> None:
+        """Print the weeks that wait."""
+        waiting, self._waiting = self._waiting, []
+        if len(waiting) > 1:
+            self.say(f"weeks {waiting[0].week} to {waiting[-1].week} ({len(waiting)} weeks): {_words(waiting[0])}")
+        elif waiting:
+            self.say(_line(waiting[0]))
+
+
 def _line(week: "WeekRun") -> str:
-    words = {
+    return f"week {week.week}: {_words(week)}"
+
+
+def _words(week: "WeekRun") -> str:
+    return {
         "committed": week.reason,
         "due": "would be anonymized",
         "refused": f"refused: {with_options(week.reason)}",
         "waiting": f"waiting: {week.reason}",
+        "no log": f"not there yet: {week.reason}",
         "changed": week.reason,
-    }
-    return f"week {week.week}: {words[week.outcome]}"
+    }[week.outcome]
 
 
 def _note_ways_out(weeks: "Sequence[WeekRun]") -> None:

@@ -81,6 +81,11 @@ class Calendar:
         """Return the days of a week that have no file, and for which the settings do not allow that."""
         return tuple(day for day in log.missing if day not in self.allowed)
 
+    @property
+    def last_known(self) -> date:
+        """The last week that the store has, or that has a file."""
+        return max({*self.location.weeks_found(self.there), *self.held.weeks}, default=date.min)
+
     def _first_week(self) -> date | None:
         """Return the first week to look at."""
         if given := self.settings.log.first_week:

@@ -25,7 +25,7 @@ _KEY_BYTES, _HASH_BYTES = 32, 16
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file of a log as it was: size, time of its last change (in nanoseconds), and its keyed hash."""
+    """A file of a log as it was: size, time of its last change (in microseconds), and its keyed hash."""
 
     size: int
     modified: int
@@ -54,10 +54,11 @@ class Memory:
     def _state(self, file: str, known: FileState | None) -> FileState:
         with Path(file).open("rb") as opened:
             found = os.fstat(opened.fileno())
-            if known and (known.size, known.modified) == (found.st_size, found.st_mtime_ns):
+            size, modified = found.st_size, found.st_mtime_ns // 1000
+            if known and (known.size, known.modified) == (size, modified):
                 return known
             digest = hashlib.file_digest(opened, lambda: hashlib.blake2b(key=self.key, digest_size=_HASH_BYTES))
-        return FileState(found.st_size, found.st_mtime_ns, digest.hexdigest())
+        return FileState(size, modified, digest.hexdigest())
 
     def changed(self, week: date, now: WeekFiles) -> list[str]:
         """Return the files that are new or have other content; one that is gone may have been deleted by rule."""

@@ -31,7 +31,9 @@ from search_insights.support.files import private_files
 if TYPE_CHECKING:
     from search_insights.anonymization import LogSource, OpenEngine, Tolerance
 
-Outcome = Literal["committed", "due", "refused", "waiting", "changed"]
+_NO_FILE = "no file of the log"
+
+Outcome = Literal["committed", "due", "refused", "waiting", "no log", "changed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,8 @@ class WeekRun:
     committed  it is now in the store
     due        a dry run: it would be anonymized
     refused    its log cannot be used, and nothing was spent
-    waiting    its log, or a part of it, is not there yet
+    waiting    its log is not complete, or is missing although later weeks have one
+    no log     its log is not there yet
     changed    it is in the store, and its log is no longer the one that was counted
     """
 
@@ -145,9 +148,10 @@ class _Run:
         """Anonymize the weeks that the store lacks, the oldest first."""
         for log in calendar.lacking():
             week, missing = log.week.first_day, calendar.missing(log)
-            if missing or not log.patterns:
-                days = "any day" if len(missing) == len(log.missing) and not log.patterns else _days(missing)
-                yield self._reported(WeekRun(week, "waiting", f"no file of the log for {days}"))
+            if not log.patterns:
+                yield self._reported(WeekRun(week, "waiting" if week < calendar.last_known else "no log", _NO_FILE))
+            elif missing:
+                yield self._reported(WeekRun(week, "waiting", f"{_NO_FILE} for {_days(missing)}"))
             elif self.dry_run:
                 yield self._reported(WeekRun(week, "due"))
             else:
@@ -164,10 +168,10 @@ class _Run:
             self._anonymize(log, coverage, logs)
         except MissingDays as error:
             if not log.listed and len(error.days) == DAYS_OF_WEEK:
-                return WeekRun(week, "waiting", "the log has no event of this week")
-            return WeekRun(week, "refused", f"{error} If there really were none, list them as 'log.missing_days'")
+                return WeekRun(week, "no log", "the log has no event of this week")
+            return _refused(week, f"{error} If there really were none, list them as 'log.missing_days'")
         except SearchInsightsError as error:
-            return WeekRun(week, "refused", str(error))
+            return _refused(week, str(error))
         return WeekRun(week, "committed", f"committed to {self.settings.store}")
 
     def _anonymize(self, log: WeekLog, coverage: Coverage, logs: LogsSince) -> None:
@@ -211,7 +215,7 @@ class _Run:
         """Tell which steps would be done: from the first that is due, all, because each takes what the last made."""
         for step in steps_of(self.settings, coverage, self.progress):
             due = due or step.is_due()
-            self.tell(f"{step.place}: {f'would be {step.planned}' if due else 'is up to date'}")
+            self.tell(f"{step.place}: {step.planned if due else 'is up to date'}")
 
 
 def _source(settings: Settings, log: WeekLog) -> "LogSource":
@@ -235,6 +239,10 @@ def _engine(settings: Settings) -> "OpenEngine":
     if settings.engine == "spark":
         return partial(open_spark_engine, cluster=Cluster(settings.master or Cluster().master), model=model)
     return partial(open_duckdb_engine, memory=settings.memory or DEFAULT_MEMORY, model=model)
+
+
+def _refused(week: date, reason: str) -> WeekRun:
+    return WeekRun(week, "refused", reason.removeprefix(f"week {week}: "))
 
 
 def _nothing_due(calendar: Calendar) -> str:

@@ -15,7 +15,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step: the place that it writes, what would be done there, whether it is due, and how to do it.
+    """A step: the place that it writes, what a dry run says of it, whether it is due, and how to do it.
 
     `do` returns what was done, for the operator.
     """
@@ -32,21 +32,21 @@ def steps_of(settings: Settings, coverage: Coverage, progress: Progress) -> Iter
     if dataset:
         yield Step(
             dataset,
-            "published",
+            "would be published",
             lambda: not dataset_is_current(dataset, read_held(settings)),
             partial(_publish, settings, dataset, progress),
         )
     if dataset and site:
         yield Step(
             site,
-            "built",
+            "would be built",
             lambda: dataset.is_dir() and not site_is_current(site, dataset),
             partial(_build, settings, dataset, site, coverage, progress),
         )
     if backups:
         yield Step(
             backups,
-            "backed up to",
+            "would get a backup",
             partial(_backup_is_due, settings, backups),
             partial(_back_up, settings, backups),
         )
