@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 
 from search_insights.spec.spec import WEEKDAYS, Spec
@@ -82,7 +83,7 @@ class Location:
         gone = {(p, day) for p, day in named if day not in there.get(p, {day})}
         fixed = [p for p in self.patterns if not has_placeholder(p)]
         files = [self._filled(p, day) for p, day in named if (p, day) not in gone]
-        ends = [self._bounds(p, day)[1] for p, day in named]
+        ends = [self._span(p, day)[1] for p, day in named]
         return WeekLog(
             week,
             patterns=tuple(dict.fromkeys([*files, *fixed])),
@@ -101,16 +102,14 @@ class Location:
         """Yield the days that name the files with an instant of the week."""
         step = timedelta(days=DAYS_OF_WEEK if _by_week(pattern) else 1)
         day = week.first_day - 2 * step
-        while day < week.first_day + timedelta(days=3 * DAYS_OF_WEEK):
-            begin, end = self._bounds(pattern, day)
+        while day < week.first_day + timedelta(days=DAYS_OF_WEEK) + 2 * step:  # zones differ by 26 hours at most
+            begin, end = self._span(pattern, day)
             if begin < week.end and week.begin < end:
                 yield day
             day += step
 
-    def _bounds(self, pattern: str, day: date) -> tuple[datetime, datetime]:
-        """Return the first and last instant of the file that a day names."""
-        named = Week(day, self.file_zone)
-        return (named.begin, named.end) if _by_week(pattern) else named.day_bounds(day)
+    def _span(self, pattern: str, day: date) -> tuple[datetime, datetime]:
+        return _span_of_file(_by_week(pattern), day, self.file_zone)
 
     def _filled(self, pattern: str, day: date) -> str:
         of_name = {"date": day, "week": self.first_day_of_week(day)}
@@ -134,6 +133,13 @@ class Location:
 
 
 Found = dict[str, set[date]]  # the days that have a file, by location
+
+
+@lru_cache(maxsize=1 << 12)  # neighbouring weeks ask for the same files
+def _span_of_file(by_week: bool, day: date, zone: str) -> tuple[datetime, datetime]:
+    """Return the first and last instant of the file that a day names."""
+    named = Week(day, zone)
+    return (named.begin, named.end) if by_week else named.day_bounds(day)
 
 
 def _days_in(name: str) -> Iterator[date]:

@@ -44,9 +44,7 @@ class LogsSince:
             else:
                 memory = memory.with_week(week, {**memory.weeks.get(week, {}), **now})
         if new:
-            self._tell(
-                f"the logs of {new} weeks in the store were not remembered; their changes are noticed from now on"
-            )
+            self._tell(f"logs of weeks in the store that were not remembered: {new}; changes are noticed from now on")
         self._keep(memory)
         return changed
 
