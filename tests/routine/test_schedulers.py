@@ -49,7 +49,8 @@ def test_the_units_for_systemd_are_valid(tmp_path: Path) -> None:
     for name, text in (("search-insights.service", service), ("search-insights.timer", timer)):
         (tmp_path / name).write_text(text)
     if program := shutil.which("systemd-analyze"):
-        words = [program, "verify", "--man=no", str(tmp_path / "search-insights.timer")]
+        units = [str(tmp_path / f"search-insights.{kind}") for kind in ("service", "timer")]
+        words = [program, "verify", "--man=no", *units]
         ended = subprocess.run(words, capture_output=True, text=True, env={"SYSTEMD_LOG_LEVEL": "warning"})
         assert "search-insights" not in ended.stderr, ended.stderr
 
