@@ -229,7 +229,7 @@ def test_a_warning_of_check_keeps_a_week_from_being_spent(weekly: Weekly, monkey
     def check(source, weeks, coverage, *, store_path, tolerance, open_engine, progress):  # type: ignore[no-untyped-def]
         asked.append((weeks[0].first_day, store_path, tolerance.max_unused))
         report = ModuleType("report")
-        report.warnings = [Warned("naive_times", "4711 rows")]  # type: ignore[attr-defined]
+        report.warnings = [Warned("shifted-times", "4711 rows")]  # type: ignore[attr-defined]
         return report
 
     checking = ModuleType("search_insights.checking")
@@ -239,10 +239,10 @@ def test_a_warning_of_check_keeps_a_week_from_being_spent(weekly: Weekly, monkey
     weekly.settings()
     code, lines, err = weekly.run()
     assert code == 2
-    assert "'check' warns of naive_times" in lines[0]
+    assert "'check' warns of shifted-times" in lines[0]
     assert "4711" not in "".join(lines) + err
     assert weekly.weeks() == []
-    weekly.settings(f'{BY_WEEK}accept = ["naive_times"]\n')
+    weekly.settings(f'{BY_WEEK}accept = ["shifted-times"]\n')
     assert weekly.run()[0] == 0
     assert weekly.weeks() == [FIRST]
     assert asked == [(FIRST, Path("store.db"), 0.05)] * 2

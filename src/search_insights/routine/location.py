@@ -56,6 +56,7 @@ def is_listed(pattern: str) -> bool:
 class WeekLog:
     """The log of a week: where its files are, and the days without one.
 
+    files        the files and folders that were found at the locations that can be listed
     other_weeks  the files hold other weeks, too
     listed       all files are known by the day or week in their names
     complete_at  when the last of the files is complete
@@ -63,6 +64,7 @@ class WeekLog:
 
     week: Week
     patterns: tuple[str, ...]
+    files: tuple[str, ...]
     missing: tuple[date, ...]
     other_weeks: bool
     listed: bool
@@ -80,13 +82,15 @@ class Location:
     def week_log(self, week: Week, there: "Found") -> WeekLog:
         """Return the log of a week, with the files that are there; all files of locations that cannot be listed."""
         named = [(p, day) for p in self.patterns if has_placeholder(p) for day in self._days(p, week)]
-        gone = {(p, day) for p, day in named if day not in there.get(p, {day})}
+        gone = {(p, day) for p, day in named if p in there and day not in there[p]}
         fixed = [p for p in self.patterns if not has_placeholder(p)]
-        files = [self._filled(p, day) for p, day in named if (p, day) not in gone]
+        filled = [self._filled(p, day) for p, day in named if (p, day) not in gone]
+        files = [name for p, day in named for name in there.get(p, {}).get(day, ())]
         ends = [self._span(p, day)[1] for p, day in named]
         return WeekLog(
             week,
-            patterns=tuple(dict.fromkeys([*files, *fixed])),
+            patterns=tuple(dict.fromkeys([*filled, *fixed])),
+            files=tuple(files),
             missing=tuple(sorted({day for _, day in gone})),
             other_weeks=bool(fixed) or any(_by_week(p) and day != week.first_day for p, day in named),
             listed=all(p in there for p in self.patterns),
@@ -117,22 +121,24 @@ class Location:
 
     def found(self) -> "Found":
         """Look which files are there, by the days that their names tell."""
-        return {pattern: set(self._days_found(pattern)) for pattern in self.patterns if is_listed(pattern)}
+        return {pattern: self._found_at(pattern) for pattern in self.patterns if is_listed(pattern)}
 
-    def _days_found(self, pattern: str) -> Iterator[date]:
+    def _found_at(self, pattern: str) -> dict[date, list[str]]:
+        found: dict[date, list[str]] = {}
         wide = _PLACEHOLDER.sub("[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]", pattern)
         for name in glob.iglob(wide, recursive=True):  # noqa: PTH207 - a pattern may be absolute
             for day in _days_in(name):
                 # The name matches already; `**/` may stand for no folder at all, which fnmatch does not know.
                 if fnmatchcase(name, self._filled(pattern, day).replace("**/", "*")) and _has_content(Path(name)):
-                    yield day
+                    found.setdefault(day, []).append(name)
+        return found
 
     def weeks_found(self, there: "Found") -> set[date]:
         """Return the first days of the weeks that have a file."""
         return {self.first_day_of_week(day) for days in there.values() for day in days}
 
 
-Found = dict[str, set[date]]  # the days that have a file, by location
+Found = dict[str, dict[date, list[str]]]  # the days that have a file, and the files, by location
 
 
 @lru_cache(maxsize=1 << 12)  # neighbouring weeks ask for the same files
@@ -167,7 +173,7 @@ def patterns_of_weeks(
     location = Location(tuple(patterns), spec, file_zone or spec.time_zone)
     allowed, there = set(missing_days), location.found()
     # What is neither there nor allowed to be missing stays in the list: reading the log says that it is not there.
-    wanted = {pattern: days | (_all_days(weeks) - allowed) for pattern, days in there.items()}
+    wanted: Found = {p: {day: [] for day in {*days, *(_all_days(weeks) - allowed)}} for p, days in there.items()}
     return tuple(dict.fromkeys(p for week in weeks for p in location.week_log(week, wanted).patterns))
 
 

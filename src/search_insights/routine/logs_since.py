@@ -57,10 +57,10 @@ class LogsSince:
         """Return the files of a log as they are; none where they cannot be listed."""
         from search_insights.anonymization import find_files
 
-        if not log.listed or not log.patterns:
+        if not log.listed or not log.files:
             return {}
         try:
-            return self._memory.look(log.week.first_day, find_files(log.patterns), self._folder)
+            return self._memory.look(log.week.first_day, find_files(log.files), self._folder)
         except (LogError, OSError):
             return {}  # reading the log says what is wrong with it
 
