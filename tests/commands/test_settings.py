@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from search_insights.commands.cli import COMMANDS, command_parsers
-from search_insights.commands.settings import STANDINS
+from search_insights.commands.run import _words
+from search_insights.commands.settings import STANDINS, with_settings
+from search_insights.routine.run import WeekRun
 from search_insights.routine.settings import KEYS
 from tests.support.command_line import Run, assert_one_line
 from tests.support.weekly import BY_WEEK, WEEKS, Weekly, new_weekly
@@ -38,6 +40,13 @@ def test_every_stand_in_is_a_key_and_an_option() -> None:
         for standin in standins:
             assert standin.setting in keys
             assert standin.option in options | {"file_zone"}, (command, standin)
+
+
+def test_a_message_of_run_names_the_setting_that_a_parameter_has() -> None:
+    """Where there is none it stays, and becomes an option; the option then goes with `anonymize --week`."""
+    said = with_settings("use `columns` or `naive_zone`, `accepted` kind, or say `times_changed`")
+    assert said == "use setting log.columns or setting log.naive_zone, setting log.accept kind, or say `times_changed`"
+    assert _words(WeekRun(WEEKS[0], "refused", "say `times_changed`")) == "refused: say --times-changed"
 
 
 def test_every_option_that_has_a_setting_takes_it() -> None:

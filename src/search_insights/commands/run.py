@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from search_insights.commands.console import Steps, note, one_line, out
 from search_insights.commands.options import with_options
+from search_insights.commands.settings import with_settings
 from search_insights.errors import InputError, UsageError
 from search_insights.routine.settings import FILE_NAME
 
@@ -88,21 +89,24 @@ def _words(week: "WeekRun") -> str:
     return {
         "committed": week.reason,
         "due": "would be anonymized",
-        "refused": f"refused: {with_options(week.reason)}",
+        "refused": f"refused: {_reason(week)}",
         "waiting": f"waiting: {week.reason}",
         "no log": f"not there yet: {week.reason}",
         "changed": week.reason,
     }[week.outcome]
 
 
+def _reason(week: "WeekRun") -> str:
+    """Say why a week was refused, with the settings that change it, or the options where there is no setting."""
+    return with_options(with_settings(week.reason))
+
+
 def _note_ways_out(weeks: "Sequence[WeekRun]") -> None:
     """Say how to go on where a week stays as it is until somebody does something."""
     outcomes = {week.outcome: week for week in reversed(weeks)}
-    if refused := outcomes.get("refused"):
-        note(
-            "a refused week is tried again by the next run. To give an option for one week: search-insights anonymize "
-            f"--week {refused.week} and the option"
-        )
+    with_option = [week for week in weeks if week.outcome == "refused" and " --" in _reason(week)]
+    if with_option:
+        note(f"to give an option for one week: search-insights anonymize --week {with_option[0].week} and the option")
     if waiting := outcomes.get("waiting"):
         note(
             "a week that waits is done when its log is there. If it never comes: search-insights store lose --week "

@@ -6,6 +6,7 @@ place that knows it: a command sees its options and not where they come from.
 
 import argparse
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any
 
 from search_insights.commands.console import note
 from search_insights.errors import InputError, UsageError
-from search_insights.routine.settings import FILE_NAME, Settings, read_settings
+from search_insights.routine.settings import FILE_NAME, KEYS, Settings, read_settings
 
 
 def _same(value: Any) -> Any:
@@ -101,6 +102,17 @@ class _Opened:
     @property
     def name(self) -> str:
         return self.action.option_strings[0] if self.action.option_strings else str(self.action.metavar)
+
+
+# Which setting sets a parameter of the library that its messages name in backquotes.
+_SETTING_OF = {key.name.rpartition(".")[2]: key.name for key in KEYS} | {"accepted": "log.accept"}
+
+
+def with_settings(message: str) -> str:
+    """Put the setting in the place of each parameter that a message of the library names, where there is one."""
+    return re.sub(
+        r"`(\w+)`", lambda named: f"setting {_SETTING_OF[named[1]]}" if named[1] in _SETTING_OF else named[0], message
+    )
 
 
 def add_settings(parser: argparse.ArgumentParser, *, hidden: bool = False) -> None:

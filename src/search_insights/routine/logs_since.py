@@ -53,6 +53,10 @@ class LogsSince:
         if now := self._look(log):
             self._keep(self._memory.with_week(log.week.first_day, now))
 
+    def forget(self, week: date) -> None:
+        """Forget the log of a week that was refused: it may be fixed, and the week anonymized by hand."""
+        self._keep(self._memory.without_week(week))
+
     def _look(self, log: WeekLog) -> WeekFiles:
         """Return the files of a log as they are; none where they cannot be listed."""
         from search_insights.anonymization import find_files

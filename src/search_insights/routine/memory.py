@@ -46,6 +46,10 @@ class Memory:
         """Return a memory that also knows this week."""
         return Memory(self.key, {**self.weeks, week: files})
 
+    def without_week(self, week: date) -> "Memory":
+        """Return a memory that does not know this week."""
+        return Memory(self.key, {known: files for known, files in self.weeks.items() if known != week})
+
     def look(self, week: date, files: Sequence[str], folder: Path) -> WeekFiles:
         """Return the files of a week's log as they are; a file whose size and time did not change is not read."""
         known = self.weeks.get(week, {})

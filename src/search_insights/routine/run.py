@@ -166,13 +166,19 @@ class _Run:
         week = log.week.first_day
         try:
             self._anonymize(log, coverage, logs)
-        except MissingDays as error:
+        except SearchInsightsError as error:
+            logs.forget(week)
+            return self._not_anonymized(log, error)
+        return WeekRun(week, "committed", f"committed to {self.settings.store}")
+
+    def _not_anonymized(self, log: WeekLog, error: SearchInsightsError) -> WeekRun:
+        """Say why a week was not anonymized, and what to do where the error does not."""
+        week = log.week.first_day
+        if isinstance(error, MissingDays):
             if not log.listed and len(error.days) == DAYS_OF_WEEK:
                 return WeekRun(week, "no log", "the log has no event of this week")
             return _refused(week, f"{error} If there really were none, list them as 'log.missing_days'")
-        except SearchInsightsError as error:
-            return _refused(week, str(error))
-        return WeekRun(week, "committed", f"committed to {self.settings.store}")
+        return _refused(week, str(error))
 
     def _anonymize(self, log: WeekLog, coverage: Coverage, logs: LogsSince) -> None:
         from search_insights.anonymization import anonymize
