@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
 
@@ -16,9 +16,11 @@ import pytest
 from search_insights.dataset.folder import published_weeks
 from search_insights.routine.backups import dated_backups
 from search_insights.routine.memory import read_memory
+from search_insights.spec.zones import zone
 from search_insights.store.lost import lose
 from tests.lab.kills import digest
 from tests.support.command_line import assert_one_line
+from tests.support.other_country import other_spec
 from tests.support.weekly import BY_WEEK, WEEKS, Weekly
 
 ALL = 'dataset = "dataset"\nsite = "site"\n'
@@ -29,6 +31,12 @@ FIRST, SECOND, THIRD = WEEKS
 
 def days_of(week: date) -> list[date]:
     return [week + timedelta(days=i) for i in range(7)]
+
+
+def week_of_today() -> date:
+    """Return the first day of the week that is not over, in Qazaria."""
+    today = datetime.now(zone(other_spec().time_zone)).date()
+    return today - timedelta(days=(today.weekday() + 1) % 7)
 
 
 # What is due
@@ -68,7 +76,7 @@ def test_a_dry_run_says_what_would_be_done_and_writes_nothing(weekly: Weekly) ->
 
 def test_a_week_that_is_not_over_is_not_due(weekly: Weekly) -> None:
     """A log that is there before its week has ended waits for the end."""
-    this_week = date.today() - timedelta(days=(date.today().weekday() + 1) % 7)
+    this_week = week_of_today()
     weekly.log(this_week, rows=70)
     weekly.settings()
     code, lines, _ = weekly.run()
@@ -132,7 +140,7 @@ def test_a_log_whose_names_tell_no_week_is_read_from_where_the_store_ends(weekly
     code, lines, err = weekly.run()
     assert (code, lines) == (2, [])
     assert "write {date} or {week} in 'log.location', or give the first week as 'log.first_week'" in err
-    before_last = date.today() - timedelta(days=(date.today().weekday() + 1) % 7 + 14)
+    before_last = week_of_today() - timedelta(days=14)
     weekly.log(before_last, name="all.parquet")
     weekly.settings(f"{text}first_week = {before_last}\n")
     code, lines, _ = weekly.run()

@@ -185,7 +185,7 @@ class _Run:
 
         settings, source = self.settings, _source(self.settings, log)
         tolerance, engine = _tolerance(settings, log), _engine(settings)
-        warnings = open_warnings(settings, source, log.week, coverage, tolerance, engine, self.progress)
+        warnings = open_warnings(settings, source, log, coverage, tolerance, engine, self.progress)
         if warnings:
             raise InputError(
                 f"'check' warns of {', '.join(warnings)}; look at the report of 'search-insights check', then fix the "
