@@ -16,6 +16,10 @@ The main jobs of the command line, as functions:
     si.publish(store, dataset)
     counties = si.load(dataset, level="county", trend="vaccination_intent")
     si.dashboard([dataset], Path("site"))
+
+Or all of it, every week, as the settings file says:
+
+    si.run(Path("search-insights.toml"))
 """
 
 from typing import TYPE_CHECKING
@@ -25,7 +29,9 @@ __all__ = [
     "Coverage",
     "LogSource",
     "SearchInsightsError",
+    "Settings",
     "Tolerance",
+    "WeekRun",
     "account",
     "anonymize",
     "dashboard",
@@ -36,6 +42,8 @@ __all__ = [
     "load_spec",
     "open_store",
     "publish",
+    "read_settings",
+    "run",
     "simulate",
     "week_of",
 ]
@@ -51,6 +59,8 @@ if TYPE_CHECKING:
     from search_insights.dp.accounting import account
     from search_insights.errors import SearchInsightsError
     from search_insights.evaluation.accuracy import evaluate
+    from search_insights.routine.run import WeekRun, run
+    from search_insights.routine.settings import Settings, read_settings
     from search_insights.simulation.simulation import simulate
     from search_insights.spec.coverage import Coverage
     from search_insights.spec.geography import load_geography
@@ -63,7 +73,9 @@ else:
         "Coverage": "spec.coverage",
         "LogSource": "anonymization",
         "SearchInsightsError": "errors",
+        "Settings": "routine.settings",
         "Tolerance": "anonymization",
+        "WeekRun": "routine.run",
         "account": "dp.accounting",
         "anonymize": "anonymization",
         "dashboard": "dashboards.site",
@@ -74,6 +86,8 @@ else:
         "load_spec": "spec.spec_file",
         "open_store": "store.opening",
         "publish": "dataset.publication",
+        "read_settings": "routine.settings",
+        "run": "routine.run",
         "simulate": "simulation.simulation",
         "week_of": "spec.weeks",
     }

@@ -17,6 +17,7 @@ from search_insights.private.counting import Tolerance, count_week
 from search_insights.private.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
 from search_insights.private.engine import Engine, OpenEngine, OpenLog, UnusedRows
 from search_insights.private.log import ROLES, LogSource
+from search_insights.private.log_files import find_files
 from search_insights.private.region_names import RegionNames, region_names
 from search_insights.private.spark.engine import open_spark_engine
 from search_insights.private.spark.session import Cluster
@@ -43,6 +44,7 @@ __all__ = [
     "Tolerance",
     "WeekDone",
     "anonymize",
+    "find_files",
     "open_duckdb_engine",
     "open_spark_engine",
 ]

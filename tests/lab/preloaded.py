@@ -7,6 +7,10 @@ import opendp.measurements  # noqa: F401
 import vl_convert  # noqa: F401
 
 import search_insights.anonymization
+import search_insights.dashboards.site
+import search_insights.dataset.publication
+import search_insights.routine.backups
+import search_insights.routine.run
 import search_insights.store.backup  # noqa: F401
 from search_insights.commands.cli import command_parsers
 from search_insights.spec.spec_file import load_spec

@@ -30,6 +30,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "audit": ("spec", "dp", "private", "store", "anonymization"),
     "us": ("spec",),
     "anonymization": ("spec", "private", "dp", "store", "dataset.folder"),
+    "routine": ("spec", "classifier", "store", "trends", "dataset", "dashboards", "anonymization"),
 }
 
 # They start the program, and may import anything on this side of the wall.

@@ -93,17 +93,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Anonymize the weeks, and tell the operator how it went."""
     from search_insights.anonymization import LogSource, Tolerance, anonymize
+    from search_insights.routine.location import patterns_of_weeks
 
     coverage = coverage_of(args)
     weeks = _weeks(args, coverage)
-    source = LogSource(
-        tuple(args.log), parse_columns(args.column, coverage.spec.level_names), args.naive_zone, args.code_level
-    )
+    missing_days = frozenset(parse_day(day, "--allow-missing-day") for day in args.allow_missing_day)
+    log = patterns_of_weeks(args.log, weeks, coverage.spec, getattr(args, "file_zone", None), missing_days)
+    source = LogSource(log, parse_columns(args.column, coverage.spec.level_names), args.naive_zone, args.code_level)
     if not 0 <= args.max_left_out <= 1:
         raise UsageError(f"--max-left-out {args.max_left_out}: expected a share between 0 and 1")
     tolerance = Tolerance(
         max_unused=args.max_left_out,
-        missing_days=frozenset(parse_day(day, "--allow-missing-day") for day in args.allow_missing_day),
+        missing_days=missing_days,
         other_weeks=args.other_weeks,
     )
     with Steps() as steps, _allowing_missing_days():

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
 
+from search_insights.commands.settings import add_settings
 from search_insights.errors import InputError, UsageError
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import PACKAGED_GEOGRAPHY, load_geography
@@ -111,8 +112,9 @@ def add_jobs(
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        # --debug may stand at the end, as with other commands.
+        # --debug and --settings may stand at the end, as with other commands.
         job.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+        add_settings(job, hidden=True)
     return list(jobs.choices.values())
 
 

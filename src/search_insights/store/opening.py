@@ -86,6 +86,14 @@ def open_store(path: Path, writable: bool = False) -> Iterator[Store]:
         yield store
 
 
+def is_unused(path: Path) -> bool:
+    """Return whether there is no store yet, or one to which no week was ever committed."""
+    if not path.is_file():
+        return True
+    with _connect(path, read_only=True) as connection, explained(path):
+        return _is_unused(connection)
+
+
 def read_weeks(path: Path) -> tuple[tuple[str, str], list[FinalWeek]]:
     """Return the fingerprints of a store's spec and geography, and its weeks, without reading the rest of it."""
     with _connect(path, read_only=True) as connection, explained(path):
