@@ -12,7 +12,9 @@ The main jobs of the command line, as functions:
     store, dataset = Path("releases.db"), Path("dataset")
 
     log = si.LogSource(("log/*.parquet",))
-    si.anonymize(log, store, [si.week_of(spec, date(2021, 3, 8))], coverage)
+    week = si.week_of(spec, date(2021, 3, 8))
+    print(si.check(log, [week], coverage, store_path=store).warnings)
+    si.anonymize(log, store, [week], coverage)
     si.publish(store, dataset)
     counties = si.load(dataset, level="county", trend="vaccination_intent")
     si.dashboard([dataset], Path("site"))
@@ -21,6 +23,8 @@ The main jobs of the command line, as functions:
 from typing import TYPE_CHECKING
 
 __all__ = [
+    "Check",
+    "CheckWarning",
     "Classifier",
     "Coverage",
     "LogSource",
@@ -28,6 +32,7 @@ __all__ = [
     "Tolerance",
     "account",
     "anonymize",
+    "check",
     "dashboard",
     "evaluate",
     "load",
@@ -44,6 +49,7 @@ __all__ = [
 # name when it is first used.
 if TYPE_CHECKING:
     from search_insights.anonymization import LogSource, Tolerance, anonymize
+    from search_insights.checking import Check, CheckWarning, check
     from search_insights.classifier.model import Classifier, load_classifier
     from search_insights.dashboards.site import dashboard
     from search_insights.dataset.loading import load
@@ -59,6 +65,8 @@ if TYPE_CHECKING:
     from search_insights.store.opening import open_store
 else:
     _MODULE_OF = {
+        "Check": "checking",
+        "CheckWarning": "checking",
         "Classifier": "classifier.model",
         "Coverage": "spec.coverage",
         "LogSource": "anonymization",
@@ -66,6 +74,7 @@ else:
         "Tolerance": "anonymization",
         "account": "dp.accounting",
         "anonymize": "anonymization",
+        "check": "checking",
         "dashboard": "dashboards.site",
         "evaluate": "evaluation.accuracy",
         "load": "dataset.loading",

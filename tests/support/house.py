@@ -29,6 +29,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "calibration": ("spec", "dp", "trends", "simulation"),
     "audit": ("spec", "dp", "private", "store", "anonymization"),
     "us": ("spec",),
+    "checking": ("spec", "private", "store", "anonymization"),
     "anonymization": ("spec", "private", "dp", "store", "dataset.folder"),
 }
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from search_insights.commands.console import Steps, note, out
 from search_insights.commands.log_options import (
     add_log_options,
-    allowing_missing_days,
     engine_of,
     log_source_of,
     tolerance_of,
@@ -39,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
     coverage = coverage_of(args)
     weeks = weeks_of(args, coverage.spec)
-    with Steps() as steps, allowing_missing_days():
+    with Steps() as steps:
         anonymize(
             log_source_of(args, coverage.spec),
             args.store,

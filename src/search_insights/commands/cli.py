@@ -28,6 +28,7 @@ COMMANDS = (
     "demo",
     "simulate",
     "classify",
+    "check",
     "anonymize",
     "publish",
     "dashboard",

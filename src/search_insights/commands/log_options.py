@@ -1,15 +1,14 @@
 """Options that say which log to read, which weeks of it and where: the same for every command that reads one."""
 
 import argparse
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from search_insights.commands.options import about_option, add_coverage, parse_day
-from search_insights.errors import LogError, MissingDays, UsageError
+from search_insights.errors import UsageError
 from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import Week, week_of, weeks_between
 
@@ -47,7 +46,9 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="the column of a role, such as user_id=uid; instead of region, levels may have columns: county=fips",
     )
-    group.add_argument("--naive-zone", metavar="ZONE", help="the zone of times without one (default: the release's)")
+    group.add_argument(
+        "--naive-zone", metavar="ZONE", help="the zone of times without one; must be given for a store's first week"
+    )
     group.add_argument(
         "--times-changed",
         action="store_true",
@@ -78,6 +79,13 @@ def _add_tolerances(parser: argparse.ArgumentParser) -> None:
         help="the largest share of rows that cannot be used (default: 0.05)",
     )
     group.add_argument("--other-weeks", action="store_true", help="the files may hold other weeks too")
+    group.add_argument(
+        "--accept",
+        metavar="KIND",
+        action="append",
+        default=[],
+        help="a kind of warning that you have looked into, such as collapsed-region; repeatable",
+    )
 
 
 def _add_engine(parser: argparse.ArgumentParser) -> None:
@@ -110,6 +118,7 @@ def tolerance_of(args: argparse.Namespace) -> "Tolerance":
         max_unused=args.max_left_out,
         missing_days=frozenset(parse_day(day, "--allow-missing-day") for day in args.allow_missing_day),
         other_weeks=args.other_weeks,
+        accepted=frozenset(args.accept),
     )
 
 
@@ -172,13 +181,3 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
             raise UsageError(f"--conf {key}: expected KEY=VALUE with a setting of Spark such as spark.executor.memory")
         settings[key] = value
     return settings
-
-
-@contextmanager
-def allowing_missing_days() -> Iterator[None]:
-    """Tell how to go on where days have no event."""
-    try:
-        yield
-    except MissingDays as error:
-        options = " ".join(f"--allow-missing-day {day}" for day in error.days)
-        raise LogError(f"{error} If there really were none: {options}") from None
