@@ -102,9 +102,9 @@ def anonymize(
         refuse_second_noise(store_path, new)
         if new:
             with open_engine(source, coverage.spec, names) as engine:
-                require_zone_answered(store, engine.log)
                 if not times_changed:
                     require_same_times(store, engine.log, new)
+                require_zone_answered(store, engine.log)
                 if not model_changed:
                     require_same_model(store, engine)
                 run = _Run(engine, store, CellList(coverage), names, tolerance or Tolerance(), progress)
