@@ -13,7 +13,7 @@ from search_insights.dataset.folder import published_weeks_of
 from search_insights.dp.accounting import require_promise
 from search_insights.dp.noise import MECHANISM, add_noise
 from search_insights.errors import InputError, LogError
-from search_insights.private.counting import Tolerance, count_week
+from search_insights.private.counting import MARGIN, Tolerance, count_week
 from search_insights.private.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
 from search_insights.private.engine import Engine, OpenEngine, OpenLog, UnusedRows
 from search_insights.private.log import ROLES, LogSource, described
@@ -104,7 +104,7 @@ def anonymize(
             with open_engine(source, coverage.spec, names) as engine:
                 if not times_changed:
                     require_same_times(store, engine.log, new)
-                require_zone_answered(store, engine.log)
+                require_zone_answered(store, engine, new)
                 if not model_changed:
                     require_same_model(store, engine)
                 run = _Run(engine, store, CellList(coverage), names, tolerance or Tolerance(), progress)
@@ -201,13 +201,16 @@ def _known_weeks(store: Store) -> list[FinalWeek]:
     return [finals[first_day] for first_day in sorted(finals)]
 
 
-def require_zone_answered(store: Store | None, log: OpenLog) -> None:
+def require_zone_answered(store: Store | None, engine: Engine, weeks: Sequence[Week]) -> None:
     """Refuse times without a zone if nobody has said which zone they are in: `naive_zone`, or an earlier week."""
-    zone = log.times.naive_zone
+    log, zone = engine.log, engine.log.times.naive_zone
     if not zone or log.source.naive_zone:
         return
     if store is not None and any(final.naive_zone == zone for final in _known_weeks(store)):
         return
+    near = log.between(weeks[0].begin - MARGIN, weeks[-1].end + MARGIN)
+    if not engine.ask(f"SELECT 1 FROM log WHERE {near} LIMIT 1"):
+        return  # no zone would help, and the log is refused for its missing days
     raise LogError(
         f"{described(log.source)}: column {log.source.column('timestamp')!r}: its times have no zone, and a wrong one "
         f"puts searches on other days; say which with `naive_zone` {zone}, if that is their zone"

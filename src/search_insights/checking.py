@@ -254,11 +254,11 @@ def _read_store(
         require_ended(weeks, datetime.now(UTC))
     if path is None:
         with notes.of("naive-times"):
-            require_zone_answered(None, engine.log)
+            require_zone_answered(None, engine, weeks)
         return _Known()
     with open_store_if_any(path, coverage) as store:
         with notes.of("naive-times"):
-            require_zone_answered(store, engine.log)
+            require_zone_answered(store, engine, weeks)
         held = frozenset(entry.week for entry in store.entries()) if store else frozenset()
         new = [week for week in weeks if week.first_day not in held]
         with notes.of("noised-before"):

@@ -175,5 +175,5 @@ def test_an_unknown_naive_zone_is_refused(publisher: Publisher, zone: str) -> No
 def test_times_in_an_unknown_form_are_unusable(publisher: Publisher) -> None:
     """A log whose times cannot be read is refused for unusable rows, not for missing days."""
     log = publisher.log(searches(timestamp="'03/08/2021 12:00'"), "log.csv")
-    result = publisher.anonymize(log, "--naive-zone", "UTC")
+    result = publisher.anonymize(log)
     assert_refused(publisher, result, "140 of 140 rows cannot be used (140 with no time, or a time outside")
