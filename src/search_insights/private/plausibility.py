@@ -30,7 +30,7 @@ ACCEPTABLE = {
     "shifted-times": "the week's first or last hours are empty, and rows lie beyond its other end",
 }
 
-# Beyond noise: it explains one in a thousand million counts. Beyond people: searches of a region do not double or halve
+# Beyond noise: it explains two in a thousand million counts. Beyond people: searches of a region do not double or halve
 # in a week, and interest in a topic does not fall to a quarter; a holiday or the news changes them by less.
 NOISE_SIGMAS = 6.0
 LEAST, MOST = 0.5, 2.0
