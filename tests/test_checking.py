@@ -8,18 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pytest
 
 import search_insights
 from search_insights.anonymization import LogSource, Tolerance
 from search_insights.checking import PRIVATE, Check, check
-from search_insights.errors import InputError
+from search_insights.errors import InputError, StoreError
 from search_insights.private.region_names import RegionNames
 from search_insights.private.spark.engine import SparkEngine, spark_engine
 from search_insights.private.spark.session import private_session
 from search_insights.spec.spec import Spec
 from tests.support.logs import MONDAY, NOON, ROWS, SECRET, WEEK, Publisher, assert_refused, searches, write_log
-from tests.support.stores import add_weeks
+from tests.support.stores import add_weeks, short_window_coverage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -267,6 +268,29 @@ def test_a_log_that_cannot_be_read_is_refused(publisher: Publisher) -> None:
     log = publisher.log(searches(user_id=""))
     result = publisher.run("check", log, "--geography", publisher.geography, "--week", MONDAY)
     assert_refused(publisher, result, "no column 'user_id'")
+
+
+def test_a_store_of_another_release_is_refused(publisher: Publisher, tmp_path: Path) -> None:
+    """As `anonymize` refuses it: what is compared must be of the same spec and geography."""
+    log, other = publisher.log(), short_window_coverage(tmp_path)
+    store = add_weeks(tmp_path / "other.db", other, {}, start=WEEK_BEFORE)
+    with pytest.raises(StoreError, match="the store was made with another spec"):
+        check_here(publisher, log, store_path=store)
+
+
+def test_a_store_without_weeks_is_like_none(publisher: Publisher) -> None:
+    """A run that was killed may leave one; the next week is then the first."""
+    log = publisher.log(ALL_STATES)
+    duckdb.connect(str(publisher.store)).close()
+    for store in (publisher.store, publisher.folder / "none.db"):
+        found = check_here(publisher, log, store_path=store)
+        assert (found.warnings, found.weeks[0].comparison, found.weeks[0].in_store) == ((), None, False)
+
+
+def test_a_check_of_no_week_is_refused(publisher: Publisher) -> None:
+    """There is nothing to check."""
+    with pytest.raises(InputError, match="give at least one week"):
+        check(LogSource(("log.parquet",)), [], publisher.coverage)
 
 
 def test_check_is_in_the_python_api() -> None:

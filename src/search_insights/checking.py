@@ -191,6 +191,8 @@ def check(
     the same questions as in `anonymize`.
     """
     weeks = sorted({week_of(coverage.spec, week.first_day) for week in weeks})
+    if not weeks:
+        raise InputError("`week`: give at least one week")
     remove_abandoned_temporary_folders()
     names = region_names(coverage, source)
     requested = (weeks[0].begin, weeks[-1].end)
