@@ -14,10 +14,12 @@ import pytest
 import search_insights
 from search_insights.anonymization import LogSource, Tolerance
 from search_insights.checking import PRIVATE, Check, check
+from search_insights.classifier.model import load_classifier
 from search_insights.errors import InputError, StoreError
-from search_insights.private.region_names import RegionNames
+from search_insights.private.region_names import RegionNames, region_names
 from search_insights.private.spark.engine import SparkEngine, spark_engine
 from search_insights.private.spark.session import private_session
+from search_insights.private.texts import survey_texts
 from search_insights.spec.spec import Spec
 from tests.support.logs import MONDAY, NOON, ROWS, SECRET, WEEK, Publisher, assert_refused, searches, write_log
 from tests.support.stores import add_weeks, short_window_coverage
@@ -306,8 +308,18 @@ def test_spark_reports_the_same(spark: "SparkSession", publisher: Publisher) -> 
         yield spark_engine(private_session(spark), source, spec, names)
 
     region = "CASE WHEN i < 5 THEN 'Kalifornien' ELSE '94103' END"
-    for query in (searches(region=region), searches(region=region, category="", more="'covid vaccine ' || i AS query")):
-        log = write_log(publisher.folder / "log.parquet", query)
-        here, there = check_here(publisher, log), check_here(publisher, log, open_engine=on_spark)
-        assert there.engine == "spark"
-        assert replace(there, engine="duckdb") == here
+    log = write_log(publisher.folder / "log.parquet", searches(region=region))
+    here, there = check_here(publisher, log), check_here(publisher, log, open_engine=on_spark)
+    assert there.engine == "spark"
+    assert replace(there, engine="duckdb") == here
+
+
+def test_spark_finds_the_same_texts(spark: "SparkSession", publisher: Publisher) -> None:
+    """Spark gives the most frequent texts, and the model is the same."""
+    log = write_log(publisher.folder / "log.parquet", searches(category="", more="'covid vaccine ' || i % 9 AS query"))
+    source, coverage, model = LogSource((str(log),)), publisher.coverage, load_classifier()
+    names = region_names(coverage, source)
+    there = spark_engine(private_session(spark), source, coverage.spec, names)
+    found = survey_texts(there, model, coverage.spec, there.log.between(WEEK.begin, WEEK.end))
+    assert found == check_here(publisher, log).weeks[0].texts
+    assert found.distinct == 9

@@ -205,6 +205,20 @@ def test_what_a_classifier_gets_wrong_is_not_held_against_a_truth(tmp_path: Path
         evaluate(tmp_path / "s.db", truth)
 
 
+def test_where_zips_straddle_counties_one_level_must_agree(tmp_path: Path, short_coverage: Coverage) -> None:
+    """A store that counts counties by the ZIP differs from where people were, but not in its ZIPs."""
+    store = noisy_store(tmp_path / "s.db", short_coverage, 0.0)
+    twice = {r.place_id: (200_000, *USUAL[1:]) for r in CellList(short_coverage).regions}
+    coarser = {place: counts for place, counts in twice.items() if not place.startswith("zip/")}
+    straddling = identity_of(short_coverage) | {"straddling": "some"}
+    truth = write_truth(tmp_path / "truth.parquet", short_coverage, coarser, identity=straddling)
+    assert evaluate(store, truth)
+    for given, identity in ((coarser, None), (twice, straddling)):
+        write_truth(truth, short_coverage, given, identity=identity)
+        with pytest.raises(InputError, match="is not the truth of the log"):
+            evaluate(store, truth)
+
+
 def test_a_truth_of_more_weeks_than_memory_holds_is_refused(store: Path, tmp_path: Path) -> None:
     """A small file can name millions of weeks, of which each would take memory for every region."""
     path = tmp_path / "truth.parquet"

@@ -43,10 +43,10 @@ def evaluate(store_path: Path, truth_path: Path) -> list[Accuracy]:
     with open_store(store_path) as store:
         trends, sparsity = derive(store), store.sparsity()
         truth = read_truth(truth_path, store.coverage, trends.regions)
-        require_same_release(truth_path, store)
+        identity = require_same_release(truth_path, store)
         if not set(truth.weeks) & set(trends.weeks):
             raise InputError(f"{truth_path}: has no week in common with {store_path}; is it the truth of that log?")
-        require_truth_of_log(truth_path, truth, store)
+        require_truth_of_log(truth_path, truth, store, identity)
     return accuracy_of(trends, sparsity, truth)
 
 

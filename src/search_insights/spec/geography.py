@@ -5,8 +5,6 @@ place_id of the region that contains it, and is empty for one region only, the c
 level: the county 06075 and the postal code 06075 are different places.
 """
 
-import difflib
-import glob
 import hashlib
 import json
 import math
@@ -24,7 +22,8 @@ from types import MappingProxyType
 from typing import Any
 
 from search_insights.errors import GeographyError
-from search_insights.support.sql import connect, identifier
+from search_insights.spec.table_file import read_table_file
+from search_insights.support.sql import connect
 
 PACKAGED_GEOGRAPHY = "us"
 
@@ -44,9 +43,6 @@ class Region:
     place_id: str
 
 
-_MOST_REGIONS = 1 << 20  # more than any country has, and all that the bounding can tell apart
-_LONGEST = 4_096  # bytes of a value
-_MEMORY = "1GB"
 _COLUMNS = tuple(field.name for field in fields(Region))
 _JOINERS = {0x200C: None, 0x200D: None}  # not printable by themselves, but many scripts need them
 _SHOWN = 80  # characters of a value in a message
@@ -140,61 +136,11 @@ def _read_packaged() -> list[Region]:
 
 
 def _read(path: Path) -> list[Region]:
-    regions = [_region(row, f"{path}, row {number}") for number, row in enumerate(_rows(path), start=1)]
+    rows = read_table_file(path, _COLUMNS, _REQUIRED, f"a Parquet or CSV file, or {PACKAGED_GEOGRAPHY!r}")
+    regions = [_region(row, f"{path}, row {number}") for number, row in enumerate(rows, start=1)]
     if not regions:
         raise GeographyError(f"{path}: has no regions")
     return regions
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    import duckdb
-
-    if not path.is_file():
-        raise GeographyError(f"{path}: no such file; give a Parquet or CSV file, or {PACKAGED_GEOGRAPHY!r}")
-    connection = connect(memory_limit=_MEMORY)
-    try:
-        if path.suffix.lower() in (".parquet", ".pq"):
-            table = connection.read_parquet(glob.escape(str(path)))
-        else:
-            # Nothing is left to DuckDB's detection: it might skip lines, or choose other quotes.
-            table = connection.read_csv(
-                glob.escape(str(path)),
-                all_varchar=True,
-                header=True,
-                skiprows=0,
-                sep=",",
-                quotechar='"',
-                escapechar='"',
-            )
-        columns = table.columns
-        wanted = [identifier(column) for column in _COLUMNS if column in columns]
-        # A small file can stand for very many rows, or very long texts: look before they are read into memory.
-        longest = "greatest(0, " + ", ".join(f"strlen(CAST({column} AS VARCHAR))" for column in wanted) + ")"
-        ((rows, length),) = table.aggregate(f"count(*), coalesce(max({longest}), 0)").fetchall()
-        if rows > _MOST_REGIONS or length > _LONGEST:
-            raise GeographyError(
-                f"{path}: {rows:,} rows, the longest value {length:,} bytes; expected at most {_MOST_REGIONS:,} "
-                f"regions and {_LONGEST:,} bytes"
-            )
-        values = table.project(", ".join(wanted)).fetchall() if wanted else []
-    except duckdb.Error:
-        raise GeographyError(f"{path}: cannot be read as Parquet or as comma-separated text in UTF-8") from None
-    missing = [column for column in _REQUIRED if column not in columns]
-    if missing:
-        raise GeographyError(
-            f"{path}: no column {missing[0]!r}; expected {', '.join(_COLUMNS)}; got {', '.join(columns)}"
-        )
-    _refuse_misspelled_columns(columns, path)
-    known = [column for column in _COLUMNS if column in columns]
-    return (dict(zip(known, row, strict=True)) for row in values)
-
-
-def _refuse_misspelled_columns(columns: list[str], path: Path) -> None:
-    """Refuse a column that looks like a misspelling of a missing one; other extra columns are fine."""
-    for column in _COLUMNS:
-        near = difflib.get_close_matches(column, [c for c in columns if c not in _COLUMNS], n=1, cutoff=0.7)
-        if column not in columns and near:
-            raise GeographyError(f"{path}: column {near[0]!r}: did you mean {column!r}? Rename one of them")
 
 
 def _region(row: dict[str, Any], where: str) -> Region:
