@@ -2,8 +2,6 @@
 
 import json
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +14,23 @@ from search_insights.anonymization import LogSource, Tolerance
 from search_insights.checking import PRIVATE, Check, check
 from search_insights.classifier.model import load_classifier
 from search_insights.errors import InputError, StoreError
+from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.engine import Engine
 from search_insights.private.region_names import RegionNames, region_names
-from search_insights.private.spark.engine import SparkEngine, spark_engine
+from search_insights.private.spark.engine import spark_engine
 from search_insights.private.spark.session import private_session
+from search_insights.private.survey import (
+    rows_of,
+    shifted_times,
+    survey_categories,
+    survey_codes,
+    survey_days,
+    survey_times,
+    survey_unknown_codes,
+)
 from search_insights.private.texts import survey_texts
-from search_insights.spec.spec import Spec
-from tests.support.logs import MONDAY, NOON, ROWS, SECRET, WEEK, Publisher, assert_refused, searches, write_log
+from search_insights.spec.coverage import Coverage
+from tests.support.logs import MONDAY, NOON, ROWS, SECRET, WEEK, Publisher, assert_refused, searches
 from tests.support.stores import add_weeks, short_window_coverage
 
 if TYPE_CHECKING:
@@ -300,26 +309,26 @@ def test_check_is_in_the_python_api() -> None:
     assert search_insights.check is check
 
 
+def surveyed(engine: Engine, coverage: Coverage, names: RegionNames) -> list[object]:
+    """Return all that a report takes from an engine by queries of its own."""
+    requested, of_week = (WEEK.begin, WEEK.end), engine.log.between(WEEK.begin, WEEK.end)
+    times = survey_times(engine, requested)
+    return [
+        (len(engine.log.files), rows_of(engine), times, shifted_times(engine, requested, replace(times, day_after=99))),
+        survey_days(engine, WEEK),
+        survey_codes(engine, coverage, names, of_week),
+        survey_unknown_codes(engine, names, of_week),
+        survey_categories(engine, coverage.spec, of_week),
+        survey_texts(engine, load_classifier(), coverage.spec, of_week),
+    ]
+
+
 def test_spark_reports_the_same(spark: "SparkSession", publisher: Publisher) -> None:
     """Every part of the report is made by the same queries on every engine."""
-
-    @contextmanager
-    def on_spark(source: LogSource, spec: Spec, names: RegionNames) -> Iterator[SparkEngine]:
-        yield spark_engine(private_session(spark), source, spec, names)
-
     region = "CASE WHEN i < 5 THEN 'Kalifornien' ELSE '94103' END"
-    log = write_log(publisher.folder / "log.parquet", searches(region=region))
-    here, there = check_here(publisher, log), check_here(publisher, log, open_engine=on_spark)
-    assert there.engine == "spark"
-    assert replace(there, engine="duckdb") == here
-
-
-def test_spark_finds_the_same_texts(spark: "SparkSession", publisher: Publisher) -> None:
-    """Spark gives the most frequent texts, and the model is the same."""
-    log = write_log(publisher.folder / "log.parquet", searches(category="", more="'covid vaccine ' || i % 9 AS query"))
-    source, coverage, model = LogSource((str(log),)), publisher.coverage, load_classifier()
+    log = publisher.log(searches(region=region, category="", more="'covid vaccine ' || i % 9 AS query"))
+    source, coverage = LogSource((str(log),)), publisher.coverage
     names = region_names(coverage, source)
-    there = spark_engine(private_session(spark), source, coverage.spec, names)
-    found = survey_texts(there, model, coverage.spec, there.log.between(WEEK.begin, WEEK.end))
-    assert found == check_here(publisher, log).weeks[0].texts
-    assert found.distinct == 9
+    there = surveyed(spark_engine(private_session(spark), source, coverage.spec, names), coverage, names)
+    with open_duckdb_engine(source, coverage.spec, names) as engine:
+        assert there == surveyed(engine, coverage, names)
