@@ -12,7 +12,9 @@ The main jobs of the command line, as functions:
     store, dataset = Path("releases.db"), Path("dataset")
 
     log = si.LogSource(("log/*.parquet",))
-    si.anonymize(log, store, [si.week_of(spec, date(2021, 3, 8))], coverage)
+    week = si.week_of(spec, date(2021, 3, 8))
+    print(si.check(log, [week], coverage, store_path=store).warnings)
+    si.anonymize(log, store, [week], coverage)
     si.publish(store, dataset)
     counties = si.load(dataset, level="county", trend="vaccination_intent")
     si.dashboard([dataset], Path("site"))
@@ -25,6 +27,8 @@ Or all of it, every week, as the settings file says:
 from typing import TYPE_CHECKING
 
 __all__ = [
+    "Check",
+    "CheckWarning",
     "Classifier",
     "Coverage",
     "LogSource",
@@ -34,6 +38,7 @@ __all__ = [
     "WeekRun",
     "account",
     "anonymize",
+    "check",
     "dashboard",
     "evaluate",
     "load",
@@ -52,6 +57,7 @@ __all__ = [
 # name when it is first used.
 if TYPE_CHECKING:
     from search_insights.anonymization import LogSource, Tolerance, anonymize
+    from search_insights.checking import Check, CheckWarning, check
     from search_insights.classifier.model import Classifier, load_classifier
     from search_insights.dashboards.site import dashboard
     from search_insights.dataset.loading import load
@@ -69,6 +75,8 @@ if TYPE_CHECKING:
     from search_insights.store.opening import open_store
 else:
     _MODULE_OF = {
+        "Check": "checking",
+        "CheckWarning": "checking",
         "Classifier": "classifier.model",
         "Coverage": "spec.coverage",
         "LogSource": "anonymization",
@@ -78,6 +86,7 @@ else:
         "WeekRun": "routine.run",
         "account": "dp.accounting",
         "anonymize": "anonymization",
+        "check": "checking",
         "dashboard": "dashboards.site",
         "evaluate": "evaluation.accuracy",
         "load": "dataset.loading",

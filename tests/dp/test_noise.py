@@ -52,7 +52,7 @@ def residues(paper: Spec, tmp_path_factory: pytest.TempPathFactory) -> Residues:
     folder = tmp_path_factory.mktemp("noise")
     with duckdb.connect() as connection:
         connection.execute(f"""
-            COPY (SELECT 1 AS user_id, TIMESTAMP '2021-03-08 12:00:00' + to_days(d::INTEGER) AS timestamp,
+            COPY (SELECT 1 AS user_id, TIMESTAMPTZ '2021-03-08 20:00:00Z' + to_days(d::INTEGER) AS timestamp,
                          'S0' AS region, 'A1' AS category FROM range(14) t(d))
             TO '{folder}/log.parquet'""")
     coverage = wide_country(paper)

@@ -31,6 +31,7 @@ COMMANDS = (
     "run",
     "simulate",
     "classify",
+    "check",
     "anonymize",
     "publish",
     "dashboard",

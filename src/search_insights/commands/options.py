@@ -14,6 +14,7 @@ from search_insights.spec.spec_file import DEFAULT_SPEC, load_spec
 
 # Which option sets a parameter of the library. Its messages name parameters in backquotes.
 OPTIONS = {
+    "accepted": "--accept",
     "code_level": "--code-level",
     "columns": "--column",
     "correction": "--correction",
@@ -21,6 +22,7 @@ OPTIONS = {
     "master": "--master",
     "max_unused": "--max-left-out",
     "memory": "--memory",
+    "missing_days": "--allow-missing-day",
     "model": "--model",
     "model_changed": "--model-changed",
     "naive_zone": "--naive-zone",

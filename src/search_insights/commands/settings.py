@@ -55,6 +55,7 @@ _LOG = (
     Standin("log.naive_zone", "naive_zone"),
     Standin("log.max_unused", "max_left_out"),
     Standin("log.missing_days", "allow_missing_day", lambda days: [str(day) for day in days]),
+    Standin("log.accept", "accept", list),
     _MODEL,
     Standin("engine", "engine"),
     # Each engine has options that the other refuses; a setting of the other engine is not meant.
@@ -69,6 +70,7 @@ STANDINS: dict[str, tuple[Standin, ...]] = {
     "classify evaluate": (_MODEL, _SPEC),
     "classify pool": (_SPEC, _GEOGRAPHY),
     "classify train": (_SPEC, _GEOGRAPHY),
+    "check": (_STORE, _SPEC, _GEOGRAPHY, *_LOG),
     "anonymize": (_STORE, _SPEC, _GEOGRAPHY, *_LOG),
     "publish": (_STORE, Standin("dataset", "out")),
     "dashboard": (

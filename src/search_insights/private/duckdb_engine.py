@@ -146,7 +146,7 @@ class DuckDbEngine:
         sums = self._arrays(
             f"{sums_query(self.names, 'category = 0')} UNION ALL {sums_query(self.names, 'category > 0')}"
         )
-        ((used, unknown, *no_region),) = self._rows(event_counts_query(self.names))
+        ((used, unknown, *no_region),) = self.ask(event_counts_query(self.names))
         return Contributions(
             events=used,
             unknown_category=unknown,
@@ -176,22 +176,30 @@ class DuckDbEngine:
     ) -> UnusedRows:
         """Count the rows that were not used, by reason."""
         self.log.require_unchanged()
-        return find_unused_rows(self._rows, self.log.between(begin, end), self.log.between(*requested), used, country)
+        return find_unused_rows(self.ask, self.log.between(begin, end), self.log.between(*requested), used, country)
 
     def _run(self, sql: str) -> None:
         with self._explained():
             self.connection.execute(sql)
 
-    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+    def ask(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
         with self._explained():
             return self.connection.execute(sql).fetchall()
+
+    def batches(self, sql: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield the rows of a query in batches."""
+        with self._explained():
+            rows = self.connection.execute(sql)
+            while batch := rows.fetchmany(size):
+                yield batch
 
     def _arrays(self, sql: str) -> dict[str, Any]:
         with self._explained():
             return self.connection.execute(sql).fetchnumpy()
 
     def _number(self, sql: str) -> int:
-        return int(self._rows(sql)[0][0])
+        return int(self.ask(sql)[0][0])
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -1,6 +1,5 @@
 """What `check` finds wrong with a week's log, asked before anything is spent."""
 
-import importlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -27,10 +26,8 @@ def open_warnings(
     Only the kinds: the texts of a check are private, and what `run` says ends up in the log of a scheduler. Of a log
     whose names tell no week, one without any event is not there yet, which counting it says.
     """
-    try:
-        check = importlib.import_module("search_insights.checking").check
-    except ModuleNotFoundError:
-        return ()
+    from search_insights.checking import check
+
     found = check(
         source,
         [log.week],
@@ -42,4 +39,4 @@ def open_warnings(
     )
     if not log.listed and not any(day.used for week in found.weeks for day in week.days):
         return ()
-    return [kind for kind in dict.fromkeys(w.kind for w in found.warnings) if kind not in settings.log.accept]
+    return list(dict.fromkeys(warning.kind for warning in found.warnings))

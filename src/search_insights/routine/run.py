@@ -9,11 +9,11 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from search_insights.errors import InputError, MissingDays, SearchInsightsError
 from search_insights.routine.checks import open_warnings
@@ -233,14 +233,11 @@ def _source(settings: Settings, log: WeekLog) -> "LogSource":
 def _tolerance(settings: Settings, log: WeekLog) -> "Tolerance":
     from search_insights.anonymization import Tolerance
 
-    accepted: dict[str, Any] = {}
-    if "accepted" in {part.name for part in fields(Tolerance)}:  # kinds of warnings that `anonymize` refuses, too
-        accepted = {"accepted": frozenset(settings.log.accept)}
     return Tolerance(
         max_unused=settings.log.max_unused,
         missing_days=frozenset(settings.log.missing_days) & frozenset(log.week.days),
         other_weeks=log.other_weeks,
-        **accepted,
+        accepted=frozenset(settings.log.accept),
     )
 
 

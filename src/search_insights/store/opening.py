@@ -94,6 +94,24 @@ def is_unused(path: Path) -> bool:
         return _is_unused(connection)
 
 
+@contextmanager
+def open_store_if_any(path: Path, coverage: Coverage) -> Iterator[Store | None]:
+    """Open a store for reading, as `create_or_open_store` would find it; None if it has no week or is not there.
+
+    Refuse one that belongs to another spec or geography. Nothing is written.
+    """
+    if not path.exists():
+        yield None
+        return
+    with private_files(), _connect(path, read_only=True) as connection:
+        with explained(path):
+            unused = _is_unused(connection)
+            about = {} if unused else _upgraded(connection, path, read_only=True)
+            if not unused and (about["spec_fingerprint"], about["geography_fingerprint"]) != _fingerprints(coverage):
+                raise _mismatch(Store(connection, path, _coverage(connection, about, path)), coverage)
+        yield None if unused else Store(connection, path, coverage)
+
+
 def read_weeks(path: Path) -> tuple[tuple[str, str], list[FinalWeek]]:
     """Return the fingerprints of a store's spec and geography, and its weeks, without reading the rest of it."""
     with _connect(path, read_only=True) as connection, explained(path):
