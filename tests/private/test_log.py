@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from search_insights.commands.anonymize import parse_columns
+from search_insights.commands.log_options import parse_columns
 from search_insights.errors import UsageError
 from search_insights.private.log import LogSource, open_log
 from search_insights.spec.coverage import Coverage

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from search_insights.commands.console import Steps, note, out
+from search_insights.commands.log_options import add_log_options, log_source_of
 from search_insights.commands.options import about_option, add_coverage, coverage_of, parse_day
 from search_insights.errors import LogError, MissingDays, UsageError
 from search_insights.spec.coverage import Coverage
@@ -29,12 +30,7 @@ EXAMPLE = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser.add_argument(
-        "log",
-        metavar="LOG",
-        nargs="+",
-        help="Parquet or CSV files, folders of them, or globs; on Spark, Parquet wherever it reads, or table:NAME",
-    )
+    reading = add_log_options(parser)
     parser.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store; made if it is not there")
     parser.add_argument(
         "--week", metavar="DAY", action="append", default=[], help="the first day of a week; repeatable"
@@ -42,30 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="first", metavar="DAY", help="the first day of the first week")
     parser.add_argument("--to", dest="last", metavar="DAY", help="the first day of the last week")
     add_coverage(parser)
-    group = parser.add_argument_group("how to read the log")
-    group.add_argument(
-        "--column",
-        metavar="ROLE=NAME",
-        action="append",
-        default=[],
-        help="the column of a role, such as user_id=uid; instead of region, levels may have columns: county=fips",
-    )
-    group.add_argument("--naive-zone", metavar="ZONE", help="the zone of times without one (default: the release's)")
-    group.add_argument(
+    reading.add_argument(
         "--times-changed",
         action="store_true",
         help="the times have another form than in earlier weeks, but are the same instants. If they are not, searches "
         "count in two weeks, and the promise does not hold for them",
     )
-    group.add_argument(
-        "--code-level",
-        metavar="LEVEL",
-        help="the level of all bare region codes, where levels share codes; a code of another level is then unknown",
-    )
-    group.add_argument(
-        "--model", metavar="FILE", help="the classifier of a log with queries and no category (default: the packaged)"
-    )
-    group.add_argument("--model-changed", action="store_true", help="earlier weeks were classified by another model")
+    reading.add_argument("--model-changed", action="store_true", help="earlier weeks were classified by another model")
     group = parser.add_argument_group("what may be wrong with the log")
     group.add_argument(
         "--allow-missing-day", metavar="DAY", action="append", default=[], help="a day that may have no event"
@@ -92,13 +71,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Anonymize the weeks, and tell the operator how it went."""
-    from search_insights.anonymization import LogSource, Tolerance, anonymize
+    from search_insights.anonymization import Tolerance, anonymize
 
     coverage = coverage_of(args)
     weeks = _weeks(args, coverage)
-    source = LogSource(
-        tuple(args.log), parse_columns(args.column, coverage.spec.level_names), args.naive_zone, args.code_level
-    )
+    source = log_source_of(args)
     if not 0 <= args.max_left_out <= 1:
         raise UsageError(f"--max-left-out {args.max_left_out}: expected a share between 0 and 1")
     tolerance = Tolerance(
@@ -167,20 +144,6 @@ def _weeks(args: argparse.Namespace, coverage: Coverage) -> list[Week]:
         with about_option(option):
             week_of(spec, day)
     return list(weeks_between(spec, first, last))
-
-
-def parse_columns(pairs: Sequence[str], levels: Sequence[str] = ()) -> dict[str, str]:
-    """Read `--column user_id=uid` options; levels have roles, too."""
-    from search_insights.anonymization import ROLES
-
-    columns: dict[str, str] = {}
-    roles = dict.fromkeys((*ROLES, *levels))
-    for pair in pairs:
-        role, equals, name = pair.partition("=")
-        if not equals or not name or role not in roles:
-            raise UsageError(f"--column {pair}: expected ROLE=NAME with a role of {', '.join(roles)}")
-        columns[role] = name
-    return columns
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
