@@ -17,8 +17,9 @@ import pytest
 
 from search_insights.private.counting import Tolerance, WeekCounts, add_contributions, count_week
 from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.duckdb_log import open_log
 from search_insights.private.engine import Contributions
-from search_insights.private.log import LogSource, open_log
+from search_insights.private.log import LogSource
 from search_insights.private.region_names import CLASS_BITS, RegionNames, region_names
 from search_insights.private.spark.engine import SparkEngine, spark_engine
 from search_insights.spec.cells import CellList
