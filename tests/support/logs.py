@@ -107,9 +107,11 @@ def searches_of_weeks(*offsets: int) -> str:
 
 
 def write_log(path: Path, query: str | None = None) -> Path:
-    """Write a log in the format that the file's name says: .parquet, .csv, .csv.gz or .tsv."""
+    """Write a log in the format that the file's name says: .parquet, .csv, .tsv or .jsonl, the last three also .gz."""
     if path.name.endswith((".parquet", ".pq")):
         options = "FORMAT parquet"
+    elif ".csv" not in path.name and ".tsv" not in path.name:
+        options = f"FORMAT json, COMPRESSION {'gzip' if path.name.endswith('.gz') else 'none'}"
     else:
         delimiter = "\t" if ".tsv" in path.name else ","
         packed = "gzip" if path.name.endswith(".gz") else "none"

@@ -18,7 +18,8 @@ def add_log_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         "log",
         metavar="LOG",
         nargs="+",
-        help="Parquet or CSV files, folders of them, or globs; on Spark, Parquet wherever it reads, or table:NAME",
+        help="Parquet, CSV or JSON lines files, folders of them, or globs; on Spark, Parquet wherever it reads, or "
+        "table:NAME",
     )
     group = parser.add_argument_group("how to read the log")
     group.add_argument(
@@ -29,6 +30,11 @@ def add_log_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         help="the column of a role, such as user_id=uid; instead of region, levels may have columns: county=fips",
     )
     group.add_argument("--naive-zone", metavar="ZONE", help="the zone of times without one (default: the release's)")
+    group.add_argument(
+        "--time-unit",
+        choices=("s", "ms", "us", "ns"),
+        help="the unit of times that are whole numbers since 1970 (default: found from the numbers, and told)",
+    )
     group.add_argument(
         "--code-level",
         metavar="LEVEL",
@@ -45,7 +51,7 @@ def log_source_of(args: argparse.Namespace) -> "LogSource":
     from search_insights.anonymization import LogSource
 
     columns = parse_columns(args.column, load_spec(args.spec).level_names)
-    return LogSource(tuple(args.log), columns, args.naive_zone, args.code_level)
+    return LogSource(tuple(args.log), columns, args.naive_zone, args.code_level, args.time_unit)
 
 
 def parse_columns(pairs: Sequence[str], levels: Sequence[str] = ()) -> dict[str, str]:

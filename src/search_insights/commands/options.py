@@ -31,6 +31,7 @@ OPTIONS = {
     "replace": "--replace",
     "seed": "--seed",
     "settings": "--conf",
+    "time_unit": "--time-unit",
     "times_changed": "--times-changed",
     "users": "--users",
     "week": "--week",

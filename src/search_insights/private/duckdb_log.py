@@ -107,7 +107,7 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
         times = _open_parquet(connection, files, source, topic, types[source.column("timestamp")], zone)
     else:
         types, topic = _copy(connection, files, source)
-        times = _open_copy(connection, source, types[source.column("timestamp")], zone)
+        times = _open_copy(connection, source, topic, types[source.column("timestamp")], zone)
     user_type = types[source.column("user_id")]
     return SearchLog(source, files, states, times, user_type, queries=topic == "query")
 
@@ -156,14 +156,17 @@ def _copy(
     return types, topic
 
 
-def _open_copy(connection: "duckdb.DuckDBPyConnection", source: LogSource, time_type: str, zone: str) -> TimeReading:
+def _open_copy(
+    connection: "duckdb.DuckDBPyConnection", source: LogSource, topic: str, time_type: str, zone: str
+) -> TimeReading:
     """Create the views of a log that was copied."""
     time, times = "timestamp", _reading_of_type(source, time_type, zone)
     if times is None:
         forms, is_text = forms_in_copy(connection, source), time_type == "VARCHAR"
         times = TimeReading(zone, kind_of_most(forms, source.time_unit, _column(source), is_text=is_text))
         time = time_in_copy(times.kind, forms)
-    topics = [f"CAST({role} AS VARCHAR) AS {role}" for role in TOPIC_COLUMNS]
+    # A log may have been copied with its texts before it was known that it has categories.
+    topics = [f"CAST({role if role == topic else 'NULL'} AS VARCHAR) AS {role}" for role in TOPIC_COLUMNS]
     columns = ", ".join((*source.places.values(), *topics))
     _create_views(connection, source, f"SELECT user_id, {time} AS timestamp, {columns}, file FROM {COPY}")
     return times

@@ -6,7 +6,8 @@ log, so they are replaced by errors that do not.
 
 import glob
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from search_insights.errors import InputError, LogError
@@ -62,11 +63,18 @@ def _listed(files: Sequence[str]) -> str:
 
 
 def ask(connection: "duckdb.DuckDBPyConnection", sql: str, source: LogSource) -> list[tuple[Any, ...]]:
-    """Run a statement over the log; an error says only that the files cannot be read."""
+    """Run a statement over the log."""
+    with explained(connection, source):
+        return connection.execute(sql).fetchall()
+
+
+@contextmanager
+def explained(connection: "duckdb.DuckDBPyConnection", source: LogSource) -> Iterator[None]:
+    """Replace DuckDB's errors, which quote values of the log, with one that says only what cannot be read."""
     import duckdb
 
     try:
-        return connection.execute(sql).fetchall()
+        yield
     except duckdb.OutOfMemoryException:
         raise InputError("the log does not fit into memory and the temporary folder; raise `memory`") from None
     except duckdb.Error:

@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from search_insights.errors import LogError
-from search_insights.private.duckdb_readers import FILE, INTEGERS, ask, json_keys_query, json_reader, reader, types_in
+from search_insights.private.duckdb_readers import (
+    FILE,
+    INTEGERS,
+    ask,
+    explained,
+    json_keys_query,
+    json_reader,
+    reader,
+    types_in,
+)
 from search_insights.private.log import (
     TOPIC_COLUMNS,
     ArrowStream,
@@ -168,7 +177,8 @@ def open_data(connection: "duckdb.DuckDBPyConnection", source: LogSource) -> dic
         raise LogError(
             f"{described(source)}: expected a DataFrame of pandas or Polars, or a table, reader or dataset of Arrow"
         )
-    connection.register(_DATA, _Stream(stream))
+    with explained(connection, source):
+        connection.register(_DATA, _Stream(stream))
     types = types_in(connection, _DATA, source)
     require_columns(source, types)
     for role in (*source.required, *TOPIC_COLUMNS):  # where a name occurs twice, DuckDB calls the second so

@@ -77,6 +77,11 @@ class TimeReading:
         return self.zone if self.kind == "clock" else ""
 
     @property
+    def unit(self) -> str:
+        """The unit of times that are whole numbers; empty if they are something else."""
+        return self.kind.removeprefix("epoch_") if self.kind in _NAMES else ""
+
+    @property
     def recorded(self) -> str:
         """The word for it in the ledger, where it does not matter in which type an instant is stored.
 
