@@ -16,6 +16,9 @@ The main jobs of the command line, as functions:
     si.publish(store, dataset)
     counties = si.load(dataset, level="county", trend="vaccination_intent")
     si.dashboard([dataset], Path("site"))
+
+A log may also be a table in memory: si.LogSource(data=frame), with a DataFrame of pandas or Polars, or a table, reader
+or dataset of Arrow.
 """
 
 from typing import TYPE_CHECKING

@@ -23,6 +23,8 @@ FILE = "search_insights_file"  # not "filename": a log may have a column of that
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 INTEGERS = (*_SIGNED, *(f"U{size}" for size in _SIGNED))
 
+_BUFFER = 8_388_608  # bytes, four lines of CSV at their longest: with DuckDB's 32 MB it unpacks as much just to look
+_JSON_LINES = f"format = 'newline_delimited', maximum_object_size = {_BUFFER // 2}"  # half of the buffer it makes
 _READ_AS = {"parquet": "parquet", "csv": "csv", "json": "JSON lines, one object on each line"}
 _JSON_LINE = re.compile(r'", (?P<at>at byte \d+ )?in line (?P<line>\d+): ')
 
@@ -36,7 +38,7 @@ def reader(files: Sequence[str], header: str = "true") -> str:
     shared = f"union_by_name = true, filename = {literal(FILE)}, hive_types_autocast = false"
     if format_of(files[0]) == "parquet":
         return f"read_parquet({_listed(files)}, {shared})"
-    dialect = f"""header = {header}, skip = 0, quote = '"', escape = '"', comment = ''"""
+    dialect = f"""header = {header}, skip = 0, quote = '"', escape = '"', comment = '', buffer_size = {_BUFFER}"""
     return f"read_csv({_listed(files)}, {shared}, all_varchar = true, {dialect})"
 
 
@@ -46,14 +48,14 @@ def json_reader(files: Sequence[str], keys: Iterable[str]) -> str:
     A line that is not one whole object is an error, and so is an object in which one of the keys occurs twice.
     """
     columns = ", ".join(f"{literal(key)}: 'JSON'" for key in dict.fromkeys(keys))
-    shared = f"format = 'newline_delimited', hive_partitioning = false, filename = {literal(FILE)}"
+    shared = f"{_JSON_LINES}, hive_partitioning = false, filename = {literal(FILE)}"
     return f"read_json({_listed(files)}, {shared}, columns = {{{columns}}})"
 
 
 def json_keys_query(files: Sequence[str], rows: int | None = None) -> str:
     """Return the query for the keys that occur in each file, in all rows or in some."""
     limit = f"LIMIT {rows}" if rows else ""
-    objects = f"read_json_objects({_listed(files)}, format = 'newline_delimited', filename = true)"
+    objects = f"read_json_objects({_listed(files)}, {_JSON_LINES}, filename = true)"
     return f"""
         SELECT DISTINCT filename, unnest(json_keys(json)) AS key FROM (SELECT filename, json FROM {objects} {limit})"""
 
