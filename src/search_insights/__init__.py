@@ -22,6 +22,9 @@ The main jobs of the command line, as functions:
 Or all of it, every week, as the settings file says:
 
     si.run(Path("search-insights.toml"))
+
+A log may also be a table in memory: si.LogSource(data=frame), with a DataFrame of pandas or Polars, or a table, reader
+or dataset of Arrow.
 """
 
 from typing import TYPE_CHECKING

@@ -57,12 +57,14 @@ class WeekDone:
     """A finished week. `unused` and `unknown` are private: for the operator only, and never stored.
 
     `unknown` counts, for each level with a column, the rows that were used but name no known region in that column.
+    `time_unit` is the unit of times that are whole numbers.
     """
 
     week: Week
     was_there: bool
     unused: UnusedRows = field(default_factory=UnusedRows)
     unknown: Mapping[str, int] = field(default_factory=dict)
+    time_unit: str = ""
 
 
 def anonymize(
@@ -103,6 +105,7 @@ def anonymize(
         new = [week for week in weeks if not store.holds(week)]
         refuse_second_noise(store_path, new)
         if new:
+            progress("reading the log")
             with open_engine(source, coverage.spec, names) as engine:
                 if not times_changed:
                     require_same_times(store, engine.log, new)
@@ -142,7 +145,7 @@ class _Run:
         noisy = add_noise(found.counts, self.cells.sigmas)
         self.store.commit_week(week, noisy, self._entry(week, noisy))
         self.progress(f"week {week}: committed")
-        return WeekDone(week, False, found.unused, found.unknown)
+        return WeekDone(week, False, found.unused, found.unknown, self.engine.log.times.unit)
 
     def _require_plausible(self, week: Week, counts: Counts) -> None:
         """Refuse a week whose counts are implausible next to the week before, without a number in the message."""

@@ -17,8 +17,9 @@ import pytest
 
 from search_insights.private.counting import Tolerance, WeekCounts, add_contributions, count_week
 from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.duckdb_log import open_log
 from search_insights.private.engine import Contributions
-from search_insights.private.log import LogSource, open_log
+from search_insights.private.log import LogSource
 from search_insights.private.region_names import CLASS_BITS, RegionNames, region_names
 from search_insights.private.spark.engine import SparkEngine, spark_engine
 from search_insights.spec.cells import CellList
@@ -106,9 +107,11 @@ def searches_of_weeks(*offsets: int) -> str:
 
 
 def write_log(path: Path, query: str | None = None) -> Path:
-    """Write a log in the format that the file's name says: .parquet, .csv, .csv.gz or .tsv."""
+    """Write a log in the format that the file's name says: .parquet, .csv, .tsv or .jsonl, the last three also .gz."""
     if path.name.endswith((".parquet", ".pq")):
         options = "FORMAT parquet"
+    elif ".csv" not in path.name and ".tsv" not in path.name:
+        options = f"FORMAT json, COMPRESSION {'gzip' if path.name.endswith('.gz') else 'none'}"
     else:
         delimiter = "\t" if ".tsv" in path.name else ","
         packed = "gzip" if path.name.endswith(".gz") else "none"

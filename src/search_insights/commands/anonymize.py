@@ -60,6 +60,8 @@ def _report(done: "WeekDone", store: Path, steps: Steps) -> None:
         out(f"week {done.week}: is in the store already, nothing changed")
         return
     out(f"week {done.week}: committed to {store}")
+    if done.time_unit:
+        note(f"week {done.week}: times were read as whole numbers in {done.time_unit} since 1970")
     if done.unused.total:
         note(f"week {done.week}: rows not used: {done.unused.describe()} (private, not stored)")
     for level, rows in done.unknown.items():

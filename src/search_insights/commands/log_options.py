@@ -22,7 +22,8 @@ def add_log_options(parser: argparse.ArgumentParser, *, store_required: bool = T
         "log",
         metavar="LOG",
         nargs="+",
-        help="Parquet or CSV files, folders of them, or globs; on Spark, Parquet wherever it reads, or table:NAME",
+        help="Parquet, CSV or JSON lines files, folders of them, or globs; on Spark, Parquet wherever it reads, or "
+        "table:NAME",
     )
     store_help = "the store; made if it is not there" if store_required else "the store, to compare with its weeks"
     parser.add_argument("--store", metavar="FILE", type=Path, required=store_required, help=store_help)
@@ -48,6 +49,11 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--naive-zone", metavar="ZONE", help="the zone of times without one; must be given for a store's first week"
+    )
+    group.add_argument(
+        "--time-unit",
+        choices=("s", "ms", "us", "ns"),
+        help="the unit of times that are whole numbers since 1970 (default: found from the numbers, and told)",
     )
     group.add_argument(
         "--times-changed",
@@ -107,7 +113,8 @@ def log_source_of(args: argparse.Namespace, spec: Spec, weeks: Sequence[Week]) -
     from search_insights.routine.location import patterns_of_weeks
 
     log = patterns_of_weeks(args.log, weeks, spec, getattr(args, "file_zone", None), _missing_days(args))
-    return LogSource(log, parse_columns(args.column, spec.level_names), args.naive_zone, args.code_level)
+    columns = parse_columns(args.column, spec.level_names)
+    return LogSource(log, columns, args.naive_zone, args.code_level, args.time_unit)
 
 
 def tolerance_of(args: argparse.Namespace) -> "Tolerance":

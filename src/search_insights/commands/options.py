@@ -35,6 +35,7 @@ OPTIONS = {
     "seed": "--seed",
     "settings": "--conf",
     "straddling": "--straddling",
+    "time_unit": "--time-unit",
     "times_changed": "--times-changed",
     "users": "--users",
     "week": "--week",

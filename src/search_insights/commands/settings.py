@@ -53,6 +53,7 @@ _LOG = (
     Standin("log.columns", "column", _pairs),
     Standin("log.code_level", "code_level"),
     Standin("log.naive_zone", "naive_zone"),
+    Standin("log.time_unit", "time_unit"),
     Standin("log.max_unused", "max_left_out"),
     Standin("log.missing_days", "allow_missing_day", lambda days: [str(day) for day in days]),
     Standin("log.accept", "accept", list),

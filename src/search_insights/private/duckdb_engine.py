@@ -26,8 +26,10 @@ from search_insights.private.bounding import (
     named_log,
     sums_query,
 )
+from search_insights.private.duckdb_log import SearchLog, open_log
+from search_insights.private.duckdb_readers import unreadable
 from search_insights.private.engine import Contributions, UnusedRows, combined
-from search_insights.private.log import LogSource, SearchLog, open_log, unreadable
+from search_insights.private.log import LogSource
 from search_insights.private.region_names import RegionNames
 from search_insights.private.unused_rows import find_unused_rows
 from search_insights.spec.spec import Spec
@@ -130,8 +132,6 @@ class DuckDbEngine:
 
     def _parts(self, of_day: str) -> int:
         """Return in how many parts a day is bounded."""
-        if not self.log.is_parquet:  # CSV is slow to read again
-            return 1
         events = self._number(f"SELECT count(*) FROM log WHERE {of_day}")
         needed = _BYTES_PER_EVENT[self.log.user_type in _TEXT_TYPES] * events
         available = self._number("SELECT parse_formatted_bytes(current_setting('memory_limit'))")

@@ -227,7 +227,8 @@ class _Run:
 def _source(settings: Settings, log: WeekLog) -> "LogSource":
     from search_insights.anonymization import LogSource
 
-    return LogSource(log.patterns, settings.log.columns, settings.log.naive_zone, settings.log.code_level)
+    how = settings.log
+    return LogSource(log.patterns, how.columns, how.naive_zone, how.code_level, how.time_unit)
 
 
 def _tolerance(settings: Settings, log: WeekLog) -> "Tolerance":

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from search_insights.errors import InputError
 from search_insights.routine.location import beside, require_placeholders
@@ -21,6 +21,7 @@ from search_insights.support.toml import MAX_BYTES, parse_toml
 FILE_NAME = "search-insights.toml"
 
 Engine = Literal["duckdb", "spark"]
+TimeUnit = Literal["s", "ms", "us", "ns"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class LogSettings:
     columns: Mapping[str, str] = field(default_factory=dict)
     code_level: str | None = None
     naive_zone: str | None = None
+    time_unit: TimeUnit | None = None
     max_unused: float = 0.05
     missing_days: tuple[date, ...] = ()
     accept: tuple[str, ...] = ()
@@ -159,9 +161,9 @@ def _number(value: Any, folder: Path) -> int:
     return value
 
 
-def _engine(value: Any, folder: Path) -> str:
-    if value not in ("duckdb", "spark"):
-        raise _Wrong('expected "duckdb" or "spark"')
+def _one_of(choices: Any, value: Any, folder: Path) -> str:
+    if value not in get_args(choices):
+        raise _Wrong("expected " + " or ".join(f'"{choice}"' for choice in get_args(choices)))
     return str(value)
 
 
@@ -182,7 +184,7 @@ KEYS = (
     Key("site", _path, '"site"', "the folder of the dashboard"),
     Key("shapes", partial(_one_or_more, _path), '"shapes.json"', "outlines for the dashboard's map; one, or a list"),
     Key("model", _named, '"topics.model"', "the classifier of a log with queries and no category"),
-    Key("engine", _engine, '"duckdb"', 'where the log is counted: "duckdb" (the default) or "spark"'),
+    Key("engine", partial(_one_of, Engine), '"duckdb"', 'where the log is counted: "duckdb" (the default) or "spark"'),
     Key("memory", _text, '"2GB"', "DuckDB's memory for a day; the rest goes to disk"),
     Key("master", _text, '"spark://host:7077"', "Spark's master, where the engine is Spark"),
     Key(
@@ -200,7 +202,13 @@ KEYS = (
     Key("log.first_week", _day, "2021-01-04", "`run` leaves out weeks before this one, given by its first day"),
     Key("log.columns", _columns, '{ user_id = "uid" }', "the column of each role, where it has another name"),
     Key("log.code_level", _text, '"postal_code"', "the level of all bare region codes"),
-    Key("log.naive_zone", _text, '"Europe/Zurich"', "the zone of times without one (default: the release's)"),
+    Key("log.naive_zone", _text, '"Europe/Zurich"', "the zone of times without one; such times need it"),
+    Key(
+        "log.time_unit",
+        partial(_one_of, TimeUnit),
+        '"ms"',
+        "the unit of times that are whole numbers since 1970 (default: found from the numbers)",
+    ),
     Key("log.max_unused", _share, "0.05", "the largest share of rows that cannot be used (default: 0.05)"),
     Key("log.missing_days", _DAYS, "[2021-03-10]", "days that may have no file and no event"),
     Key("log.accept", _TEXTS, "[]", "the kinds of warnings of `check` that do not keep `run` from a week"),
