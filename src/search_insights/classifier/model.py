@@ -8,7 +8,7 @@ cues, four-letter pieces such as "vacc", and are ruled out by a fast filter.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -51,6 +51,7 @@ class Classifier:
     bias        how much speaks for each topic before any text is read
     cues        the four-letter pieces without which a text has no topic; if there are none, all texts are scored
     about       what it was trained on, for people to read
+    thresholds  how high each topic has to score: a text whose best topic does not score more has none
     """
 
     categories: tuple[tuple[str, str], ...]
@@ -59,6 +60,7 @@ class Classifier:
     bias: npt.NDArray[np.int32]
     cues: npt.NDArray[np.uint32]
     about: Mapping[str, Any]
+    thresholds: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
 
     def classify(self, texts: Sequence[str | None]) -> CategoryNumbers:
         """Return the category number of each text, as the spec numbers them: 0 for none, 1 for the first topic."""
@@ -67,9 +69,19 @@ class Classifier:
             batch = [text or "" for text in texts[begin : begin + _FILTER_BATCH]]
             candidates = texts_with_cue(normalise(batch), self.cues)
             if candidates.size:
-                scores = self.scores([batch[i] for i in candidates])
-                numbers[begin + candidates] = np.where(scores.max(axis=0) > 0, scores.argmax(axis=0) + 1, 0)
+                best, margin = self.best_topics([batch[i] for i in candidates])
+                numbers[begin + candidates] = np.where(margin > 0, best + 1, 0)
         return numbers
+
+    def best_topics(self, texts: Sequence[str]) -> tuple[Indices, Scores]:
+        """Return the topic that each text scores highest, from 0, and by how much it exceeds that topic's threshold.
+
+        Cues are not looked at: a text without any has no topic, however high it scores.
+        """
+        scores = self.scores(texts)
+        best = scores.argmax(axis=0)
+        highest = scores.max(axis=0)
+        return best, highest - self.thresholds[best] if self.thresholds.size else highest
 
     def topics_of(self, texts: Sequence[str | None]) -> tuple[Indices, CategoryNumbers]:
         """Classify texts. Return the indices of those that have a topic, and their category numbers."""
@@ -100,13 +112,15 @@ class Classifier:
 
     @property
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        # A model without thresholds is the same, bytes and fingerprint, as before there were any.
+        thresholds = {"thresholds": self.thresholds} if self.thresholds.any() else {}
         return {
             "keys": self.table.keys,
             "classes": self.table.classes,
             "weights": self.weights,
             "bias": self.bias,
             "cues": self.cues,
-        }
+        } | thresholds
 
     def require_fits(self, spec: Spec, source: str) -> None:
         """Refuse a model whose categories are not those of the spec. `source` names the model in the message."""
@@ -155,6 +169,7 @@ def _classifier(file: ModelFile) -> Classifier:
         arrays["bias"].astype(np.int32),
         arrays["cues"].astype(np.uint32),
         file.about,
+        arrays.get("thresholds", np.zeros(0)).astype(np.int32),
     )
 
 
