@@ -113,14 +113,14 @@ class Classifier:
     @property
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         # A model without thresholds is the same, bytes and fingerprint, as before there were any.
-        thresholds = {"thresholds": self.thresholds} if self.thresholds.any() else {}
-        return {
+        arrays: dict[str, npt.NDArray[Any]] = {
             "keys": self.table.keys,
             "classes": self.table.classes,
             "weights": self.weights,
             "bias": self.bias,
             "cues": self.cues,
-        } | thresholds
+        }
+        return arrays | ({"thresholds": self.thresholds} if self.thresholds.any() else {})
 
     def require_fits(self, spec: Spec, source: str) -> None:
         """Refuse a model whose categories are not those of the spec. `source` names the model in the message."""
