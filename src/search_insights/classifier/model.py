@@ -2,7 +2,7 @@
 
 It sees texts only, not who typed them or where. Its weights are whole numbers, so the same model gives the same answer
 on every machine; its fingerprint goes into the ledger of each week it classified. Most texts have none of the model's
-cues, four-letter pieces such as "vacc", and are ruled out by a fast filter.
+cues, short pieces such as "vacc", and are ruled out by a fast filter.
 """
 
 import hashlib
@@ -18,6 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.classifier.features import (
+    CUE_LENGTH,
+    Cues,
     Features,
     WordTable,
     features,
@@ -49,7 +51,8 @@ class Classifier:
     table       the words it knows and their classes
     weights     one row for each topic: how much each feature speaks for it, rather than for none
     bias        how much speaks for each topic before any text is read
-    cues        the four-letter pieces without which a text has no topic; if there are none, all texts are scored
+    cues        the pieces of four to eight letters without which a text has no topic; if there are none, all
+                texts are scored
     about       what it was trained on, for people to read
     thresholds  how high each topic has to score: a text whose best topic does not score more has none
     """
@@ -58,7 +61,7 @@ class Classifier:
     table: WordTable
     weights: npt.NDArray[np.int16]
     bias: npt.NDArray[np.int32]
-    cues: npt.NDArray[np.uint32]
+    cues: Cues
     about: Mapping[str, Any]
     thresholds: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
 
@@ -112,15 +115,18 @@ class Classifier:
 
     @property
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        # A model without thresholds is the same, bytes and fingerprint, as before there were any.
+        # Without thresholds and longer cues, bytes and fingerprint are the same as before there were any.
+        first_version = not self.thresholds.any() and not (self.cues >> np.uint64(8 * CUE_LENGTH)).any()
         arrays: dict[str, npt.NDArray[Any]] = {
             "keys": self.table.keys,
             "classes": self.table.classes,
             "weights": self.weights,
             "bias": self.bias,
-            "cues": self.cues,
         }
-        return arrays | ({"thresholds": self.thresholds} if self.thresholds.any() else {})
+        if first_version:
+            return arrays | {"cues": self.cues.astype(np.uint32)}
+        thresholds = self.thresholds if self.thresholds.size else np.zeros(len(self.categories), dtype=np.int32)
+        return arrays | {"cues": self.cues, "thresholds": thresholds}
 
     def require_fits(self, spec: Spec, source: str) -> None:
         """Refuse a model whose categories are not those of the spec. `source` names the model in the message."""
@@ -167,7 +173,7 @@ def _classifier(file: ModelFile) -> Classifier:
         table,
         arrays["weights"].astype(np.int16),
         arrays["bias"].astype(np.int32),
-        arrays["cues"].astype(np.uint32),
+        arrays["cues"].astype(np.uint64),
         file.about,
         arrays.get("thresholds", np.zeros(0)).astype(np.int32),
     )

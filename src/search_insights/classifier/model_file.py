@@ -18,7 +18,7 @@ from search_insights.classifier.features import BUCKET_BITS
 # The largest file, and the most that its arrays unpack to: some 100 topics. The packaged model has 2 MB.
 MAX_BYTES = 1 << 26
 
-# Version 2 also has a threshold for each topic; a model without thresholds is written as version 1.
+# Version 2 has cues of up to eight bytes and a threshold for each topic; a model that needs neither is of version 1.
 _MAGIC = b"search-insights classifier 1\n"
 _MAGIC_2 = b"search-insights classifier 2\n"
 _COMPRESSION_LEVEL = 6  # higher takes ten times as long and saves little
@@ -26,7 +26,7 @@ _MAX_HEAD = 1 << 20  # bytes of JSON
 _MAX_NAME = 200  # characters
 _KEYS = ["categories", "about", "arrays"]
 _TYPES = {"keys": "<u8", "classes": "<u8", "weights": "<i2", "bias": "<i4", "cues": "<u4"}
-_TYPES_2 = _TYPES | {"thresholds": "<i4"}
+_TYPES_2 = _TYPES | {"cues": "<u8", "thresholds": "<i4"}
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -70,7 +70,7 @@ def _unpack(data: bytes) -> ModelFile:
     _require(list(head) == _KEYS and isinstance(head["about"], dict))
     categories = _categories(head["categories"])
     shapes = _shapes(head["arrays"], len(categories), types)
-    arrays = _split(_decompressed(compressed, shapes), shapes)
+    arrays = _split(_decompressed(compressed, shapes, types), shapes, types)
     for name in ("keys", "cues"):  # which are searched by halving
         _require(bool((arrays[name][1:] > arrays[name][:-1]).all()))
     return ModelFile(categories, head["about"], arrays)
@@ -110,31 +110,31 @@ def _shapes(listed: Any, topics: int, types: Mapping[str, str]) -> dict[str, tup
     _require(shapes.get("thresholds", (topics,)) == (topics,))
     _require(len(shapes["keys"]) == len(shapes["cues"]) == 1)
     _require(shapes["keys"] == shapes["classes"] != (0,))
-    _require(sum(_bytes(name, shape) for name, shape in shapes.items()) <= MAX_BYTES)
+    _require(sum(_bytes(types[name], shape) for name, shape in shapes.items()) <= MAX_BYTES)
     return shapes
 
 
-def _bytes(name: str, shape: tuple[int, ...]) -> int:
-    size = np.dtype(_TYPES_2[name]).itemsize
+def _bytes(kind: str, shape: tuple[int, ...]) -> int:
+    size = np.dtype(kind).itemsize
     for length in shape:  # in Python's numbers, which do not overflow
         size *= length
     return size
 
 
-def _decompressed(compressed: bytes, shapes: Mapping[str, tuple[int, ...]]) -> bytes:
+def _decompressed(compressed: bytes, shapes: Mapping[str, tuple[int, ...]], types: Mapping[str, str]) -> bytes:
     """Unpack as many bytes as the arrays have; refuse a file that unpacks to less or more, or goes on after that."""
-    expected = sum(_bytes(name, shape) for name, shape in shapes.items())
+    expected = sum(_bytes(types[name], shape) for name, shape in shapes.items())
     decompressor = zlib.decompressobj()
     numbers = decompressor.decompress(compressed, expected + 1)
     _require(len(numbers) == expected and decompressor.eof and not decompressor.unused_data)
     return numbers
 
 
-def _split(numbers: bytes, shapes: Mapping[str, tuple[int, ...]]) -> Arrays:
+def _split(numbers: bytes, shapes: Mapping[str, tuple[int, ...]], types: Mapping[str, str]) -> Arrays:
     arrays: Arrays = {}
     begin = 0
     for name, shape in shapes.items():
-        end = begin + _bytes(name, shape)
-        arrays[name] = np.frombuffer(memoryview(numbers)[begin:end], _TYPES_2[name]).reshape(shape)
+        end = begin + _bytes(types[name], shape)
+        arrays[name] = np.frombuffer(memoryview(numbers)[begin:end], types[name]).reshape(shape)
         begin = end
     return arrays
