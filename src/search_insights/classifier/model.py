@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from search_insights.classifier.facts import public_facts
 from search_insights.classifier.features import (
     CUE_LENGTH,
     Cues,
@@ -127,6 +128,11 @@ class Classifier:
             return arrays | {"cues": self.cues.astype(np.uint32)}
         thresholds = self.thresholds if self.thresholds.size else np.zeros(len(self.categories), dtype=np.int32)
         return arrays | {"cues": self.cues, "thresholds": thresholds}
+
+    @cached_property
+    def public_facts(self) -> dict[str, Any]:
+        """What readers of a dataset may know: the model's name, its labels, and what was measured."""
+        return public_facts(self.about, [identity for identity, _ in self.categories])
 
     def require_fits(self, spec: Spec, source: str) -> None:
         """Refuse a model whose categories are not those of the spec. `source` names the model in the message."""

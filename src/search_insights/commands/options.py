@@ -13,6 +13,7 @@ from search_insights.spec.spec_file import DEFAULT_SPEC, load_spec
 
 # Which option sets a parameter of the library. Its messages name parameters in backquotes.
 OPTIONS = {
+    "base_rate": "--base-rate",
     "code_level": "--code-level",
     "columns": "--column",
     "correction": "--correction",
@@ -20,6 +21,7 @@ OPTIONS = {
     "master": "--master",
     "max_unused": "--max-left-out",
     "memory": "--memory",
+    "min_precision": "--min-precision",
     "model": "--model",
     "model_changed": "--model-changed",
     "naive_zone": "--naive-zone",
