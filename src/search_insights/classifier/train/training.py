@@ -114,7 +114,7 @@ def prepare(
     """
     cues = encode_cues(lexicon.cues) if lexicon.cues else find_cues(texts, labels, known)
     has_cue = np.zeros(len(texts), dtype=bool)
-    has_cue[texts_with_cue(normalise(texts), cues)] = lexicon.cues or cues.size > 0
+    has_cue[texts_with_cue(normalise(texts), cues)] = cues.size > 0
     kept = np.flatnonzero(has_cue if lexicon.cues else has_cue | (labels == 0)).tolist()
     names = [] if lexicon.cues or geography is None else sorted(set(place_names(geography)) - set(texts))[:_MAX_NAMES]
     chosen = [texts[i] for i in kept]
