@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from search_insights.dataset.classification import classification
 from search_insights.dataset.statement import lost_weeks
 from search_insights.dataset.tables import file_stem, region_columns, value_columns
 from search_insights.spec.spec import Spec, Trend
@@ -32,6 +33,7 @@ def datapackage(release: Release, folder: Path) -> dict[str, Any]:
             "max_relative_error": spec.reliability.max_relative_error,
         },
         "lost_weeks": lost_weeks(release),
+        "classification": classification(release),
         "removed_regions": {"path": "sparsity.json", "regions": int(release.removed.sum())},
         "resources": [
             _resource(folder / f"{stem}.csv", "csv", _csv_fields(spec)),
