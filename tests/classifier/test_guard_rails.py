@@ -150,7 +150,8 @@ def test_a_threshold_reaches_the_precision_or_is_refused(
 def test_no_precision_wanted_is_no_threshold() -> None:
     """Then the model decides as before: a topic has to be likelier than none."""
     empty = np.zeros(0, dtype=np.int64)
-    assert choose_threshold(Scored(empty, empty, empty * 1.0, empty, empty * 1.0), 1, "B1", MinPrecision()) == 0
+    scores = np.zeros(0, dtype=np.float64)
+    assert choose_threshold(Scored(empty, empty, scores, empty, scores), 1, "B1", MinPrecision()) == 0
 
 
 @pytest.mark.parametrize("wanted", [{"B1": 0.0}, {"B1": 1.0}, {"B1": float("nan")}])

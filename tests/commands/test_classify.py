@@ -175,7 +175,7 @@ def heat_train(folder: Path, *words: str) -> list[object]:
 
 
 def test_train_prints_what_was_measured(run: Run, heat_files: Path) -> None:
-    """Precision and recall of each topic, and wrong answers among ordinary queries with the assumption; also as JSON."""
+    """Precision and recall of each topic, wrong answers among ordinary queries, the assumption; also as JSON."""
     ordinary = ("--ordinary", str(heat_files / "ordinary.txt"))
     code, out, _ = run(*heat_train(heat_files, *ordinary))
     assert code == 0
