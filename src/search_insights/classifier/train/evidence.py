@@ -19,9 +19,11 @@ from search_insights.support.arrays import Numbers
 _MIN_LETTERS = 3  # of a word that may be evidence
 _MIN_PIECE = 5  # bytes, with the edge of a word counted; only a whole word may be shorter
 _BEST_PIECE = 6  # bytes: shorter ones are in other words too, longer ones miss other forms of the word
-_MIN_TEXTS = 3  # labels of topics that have a piece; 2 if ordinary queries can speak against it
-_MIN_RATIO = 3.0  # how much more frequent a piece is in labels of topics than in those of none
-_MIN_ORDINARY_RATIO = 10.0  # the same against ordinary queries
+# How many labels of topics have a piece, and no piece that was chosen before it. To cover the last few labels, words
+# that are in any text would be chosen.
+_MIN_TEXTS = 3
+_MIN_RATIO = 6.0  # how much more frequent a piece is in labels of topics than in those of none
+_MIN_ORDINARY_RATIO = 20.0  # the same against ordinary queries
 _EDGE = b" "
 
 Texts = set[int]
@@ -64,7 +66,7 @@ def find_cues(texts: Sequence[str], labels: Numbers, known: Background) -> Cues:
     ratios = {
         piece: odds.ratio(len(having), len(for_none.get(piece, ())), against.get(piece, 0))
         for piece, having in for_topics.items()
-        if len(having) >= (2 if known.texts else _MIN_TEXTS)
+        if len(having) >= _MIN_TEXTS
     }
     ratios = {piece: ratio for piece, ratio in ratios.items() if ratio >= 1}
     return encode_pieces(_covering(for_topics, ratios))
@@ -125,7 +127,7 @@ def pieces_of(word: bytes) -> Iterator[bytes]:
 
 
 def _covering(carriers: Mapping[bytes, Texts], ratios: Mapping[bytes, float]) -> list[bytes]:
-    """Return pieces that together cover the texts of topics, each time the one that covers most of what is left."""
+    """Return pieces that together cover most texts of topics, each time the one that covers most of what is left."""
     left: Texts = set().union(*(carriers[piece] for piece in ratios)) if ratios else set()
     queue = [(*_rank(piece, len(carriers[piece]), ratios[piece]), piece) for piece in ratios]
     heapq.heapify(queue)
@@ -134,9 +136,9 @@ def _covering(carriers: Mapping[bytes, Texts], ratios: Mapping[bytes, float]) ->
         *_, piece = heapq.heappop(queue)
         gain = len(carriers[piece] & left)
         rank = (*_rank(piece, gain, ratios[piece]), piece)
-        if gain and queue and rank > queue[0]:
+        if gain >= _MIN_TEXTS and queue and rank > queue[0]:
             heapq.heappush(queue, rank)  # it covers less than when it was ranked
-        elif gain:
+        elif gain >= _MIN_TEXTS:
             chosen.append(piece)
             left -= carriers[piece]
     return chosen
