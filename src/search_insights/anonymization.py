@@ -3,6 +3,7 @@
 A week that the store already holds is left alone: drawing noise for it again would be a second release of its data.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -27,7 +28,14 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week, week_of
 from search_insights.spec.zones import zone_data_version
 from search_insights.store.journal import read_journal, refuse_second_noise
-from search_insights.store.ledger import FinalWeek, LedgerEntry, checksum, described_reading, instants_of
+from search_insights.store.ledger import (
+    FinalWeek,
+    LedgerEntry,
+    ModelRecord,
+    checksum,
+    described_reading,
+    instants_of,
+)
 from search_insights.store.older_copy import refuse_older_copy
 from search_insights.store.opening import create_or_open_store
 from search_insights.store.store import Store
@@ -143,7 +151,7 @@ class _Run:
         )
         self._require_plausible(week, found.counts)
         noisy = add_noise(found.counts, self.cells.sigmas)
-        self.store.commit_week(week, noisy, self._entry(week, noisy))
+        self.store.commit_week(week, noisy, self._entry(week, noisy), _model_record(self.engine))
         self.progress(f"week {week}: committed")
         return WeekDone(week, False, found.unused, found.unknown, self.engine.log.times.unit)
 
@@ -192,6 +200,13 @@ class _Run:
 def _fingerprint(engine: Engine) -> str:
     """Return the fingerprint of the model that classifies queries; empty if the log has categories."""
     return engine.model.fingerprint if engine.model else ""
+
+
+def _model_record(engine: Engine) -> ModelRecord | None:
+    """Return what readers may know of the model that classifies queries, from its file alone."""
+    if engine.model is None:
+        return None
+    return ModelRecord(engine.model.fingerprint, json.dumps(engine.model.public_facts, sort_keys=True))
 
 
 def week_to_compare(week: Week, known: Sequence[date]) -> date | None:

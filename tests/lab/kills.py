@@ -30,7 +30,7 @@ import search_insights
 from search_insights.errors import StoreError
 from search_insights.spec.weeks import Week
 from search_insights.store.journal import read_journal
-from search_insights.store.ledger import LedgerEntry
+from search_insights.store.ledger import LedgerEntry, ModelRecord
 from search_insights.store.opening import open_store
 from search_insights.store.store import Store
 from search_insights.store.verification import problems
@@ -156,8 +156,10 @@ def die_after_commit() -> None:
     """Make the process die when a week is committed and the file is not yet closed."""
     commit = Store.commit_week
 
-    def last_commit(store: Store, week: Week, noisy: Counts, entry: LedgerEntry) -> None:
-        commit(store, week, noisy, entry)
+    def last_commit(
+        store: Store, week: Week, noisy: Counts, entry: LedgerEntry, model: ModelRecord | None = None
+    ) -> None:
+        commit(store, week, noisy, entry, model)
         os.kill(os.getpid(), signal.SIGKILL)
 
     Store.commit_week = last_commit  # type: ignore[method-assign, assignment]

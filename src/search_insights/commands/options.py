@@ -15,6 +15,7 @@ from search_insights.spec.spec_file import DEFAULT_SPEC, load_spec
 # Which option sets a parameter of the library. Its messages name parameters in backquotes.
 OPTIONS = {
     "accepted": "--accept",
+    "base_rate": "--base-rate",
     "code_level": "--code-level",
     "columns": "--column",
     "correction": "--correction",
@@ -23,6 +24,7 @@ OPTIONS = {
     "max_unused": "--max-left-out",
     "memory": "--memory",
     "missing_days": "--allow-missing-day",
+    "min_precision": "--min-precision",
     "model": "--model",
     "model_changed": "--model-changed",
     "naive_zone": "--naive-zone",

@@ -56,10 +56,13 @@ class Promise:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """What an event is about. The first category of a spec counts every search; the topics exclude each other."""
+    """What an event is about. The first category of a spec counts every search; the topics exclude each other.
+
+    Readers are shown the `definition`: words only, of which the fingerprint knows nothing."""
 
     id: str
     name: str
+    definition: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +214,9 @@ class Spec:
             for thing in things:
                 yield from require_word(thing.id, f"{key}.id")
                 yield from require_word(thing.name, f"{key}.name")
+        for category in self.categories:
+            if category.definition is not None:
+                yield from require_line(category.definition, f"category {category.id!r}.definition")
         for trend in self.trends:
             yield from require_line(trend.title, f"trend {trend.id!r}.title")
             yield from require_word(trend.column, f"trend {trend.id!r}.column")
@@ -365,6 +371,7 @@ class Spec:
     def canonical(self) -> str:
         """Return the spec as text that does not depend on the layout of its file."""
         fields = asdict(self)
+        fields["categories"] = [{"id": c.id, "name": c.name} for c in self.categories]
         fields["sigmas"] = {s.key: s.value for s in sorted(self.sigmas, key=lambda s: s.key)}
         return json.dumps(fields, sort_keys=True, indent=1, default=str)
 

@@ -174,6 +174,17 @@ def instant_text(instant: datetime) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelRecord:
+    """A model that classified queries: its fingerprint, as ledger entries have it, and its public facts as JSON.
+
+    The facts are those of the model's own file: its name, the number of its labels, and what was measured on them.
+    """
+
+    fingerprint: str
+    facts: str
+
+
+@dataclass(frozen=True, slots=True)
 class ScalingRecord:
     """The scaling factor, the weeks of the release that fixed it, and on which day (UTC)."""
 

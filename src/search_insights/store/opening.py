@@ -63,6 +63,7 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
                 about = _upgraded(connection, path, read_only=False)
                 if (about["spec_fingerprint"], about["geography_fingerprint"]) != _fingerprints(coverage):
                     raise _mismatch(Store(connection, path, _coverage(connection, about, path)), coverage)
+                _reword(connection, about, coverage.spec)
             store = Store(connection, path, coverage)
             remember(path, [entry.final for entry in store.entries()], store.lost())
             _require_same_boundaries(store)
@@ -171,7 +172,7 @@ def _upgraded(connection: "duckdb.DuckDBPyConnection", path: Path, read_only: bo
     if about["schema_version"] != str(SCHEMA_VERSION):
         time_zone = _spec(about, path).time_zone
         with transaction(connection):
-            (upgrade_in_memory if read_only else upgrade_file)(connection, time_zone)
+            (upgrade_in_memory if read_only else upgrade_file)(connection, int(about["schema_version"]), time_zone)
     return about
 
 
@@ -220,6 +221,12 @@ def _create_file(path: Path, coverage: Coverage) -> None:
 
 def _draft_prefix(path: Path) -> str:
     return f".{path.name}.draft-"
+
+
+def _reword(connection: "duckdb.DuckDBPyConnection", about: dict[str, str], spec: Spec) -> None:
+    """Keep the present words of the same spec: definitions of topics are no part of its fingerprint."""
+    if about["spec"] != spec_toml(spec):
+        connection.execute("UPDATE about SET value = ? WHERE key = 'spec'", [spec_toml(spec)])
 
 
 def _stored_fingerprints(connection: "duckdb.DuckDBPyConnection") -> tuple[str | None, str | None]:
