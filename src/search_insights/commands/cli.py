@@ -14,6 +14,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from functools import cache
 from importlib import metadata
 from types import ModuleType
 from typing import Any, NoReturn
@@ -160,6 +161,7 @@ def command_parsers() -> dict[str, argparse.ArgumentParser]:
     return dict(commands.choices)
 
 
+@cache
 def _parser() -> argparse.ArgumentParser:
     everywhere = _Parser(add_help=False)
     everywhere.add_argument("--debug", action="store_true", help="show where an error arose, with a traceback")
@@ -189,7 +191,7 @@ def _add_command(subparsers: "argparse._SubParsersAction[_Parser]", name: str, e
         allow_abbrev=False,
     )
     module.add_arguments(parser)
-    parser.set_defaults(run=module.run)
+    parser.set_defaults(run=lambda args: module.run(args))
 
 
 def command_module(name: str) -> ModuleType:
