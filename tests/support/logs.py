@@ -121,7 +121,7 @@ def write_log(path: Path, query: str | None = None) -> Path:
 
 
 @cache
-def _writer() -> duckdb.DuckDBPyConnection:
+def _writer() -> "duckdb.DuckDBPyConnection":  # quoted: a cached function that holds DuckDB's class outlives it
     """Open a database for all logs, because a new one takes time to open."""
     atexit.register(_writer.cache_clear)  # while Python still runs: DuckDB complains about what is left
     connection = duckdb.connect(config={"enable_external_file_cache": "false"})  # some logs are made from others

@@ -24,7 +24,7 @@ from types import MappingProxyType
 from typing import Any
 
 from search_insights.errors import GeographyError
-from search_insights.support.sql import connect, identifier
+from search_insights.support.sql import identifier, public_reader
 
 PACKAGED_GEOGRAPHY = "us"
 
@@ -46,7 +46,6 @@ class Region:
 
 _MOST_REGIONS = 1 << 20  # more than any country has, and all that the bounding can tell apart
 _LONGEST = 4_096  # bytes of a value
-_MEMORY = "1GB"
 _COLUMNS = tuple(field.name for field in fields(Region))
 _JOINERS = {0x200C: None, 0x200D: None}  # not printable by themselves, but many scripts need them
 _SHOWN = 80  # characters of a value in a message
@@ -135,7 +134,7 @@ def load_geography(source: str | Path = PACKAGED_GEOGRAPHY) -> Geography:
 def _read_packaged() -> list[Region]:
     """Read the packaged table, whose values were checked when it was built."""
     with resources.as_file(resources.files("search_insights.spec") / "packaged" / "us_regions.parquet") as path:
-        rows = connect().read_parquet(str(path)).project(", ".join(_COLUMNS)).fetchall()
+        rows = public_reader().read_parquet(str(path)).project(", ".join(_COLUMNS)).fetchall()
     return [Region(*row) for row in rows]
 
 
@@ -151,7 +150,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
     if not path.is_file():
         raise GeographyError(f"{path}: no such file; give a Parquet or CSV file, or {PACKAGED_GEOGRAPHY!r}")
-    connection = connect(memory_limit=_MEMORY)
+    connection = public_reader()
     try:
         if path.suffix.lower() in (".parquet", ".pq"):
             table = connection.read_parquet(glob.escape(str(path)))
