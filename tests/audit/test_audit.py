@@ -200,7 +200,7 @@ def test_no_difference_gives_no_epsilon() -> None:
 def test_the_command_prints_every_case_as_json(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scripts rely on cases with name, epsilon_lower, epsilon_upper and confidence; exit 0 if nothing was broken."""
     monkeypatch.setattr("search_insights.audit.audit.audit", partial(audit, confidence=CONFIDENCE))
-    options = ("--spec", other_spec_file(tmp_path), "--geography", other_geography(tmp_path), "--draws", "2000")
+    options = ("--spec", other_spec_file(tmp_path), "--geography", other_geography(tmp_path), "--draws", "500")
     code, out, _ = run("audit", *options, "--json")
     answer = json.loads(out)
     assert code == 0
