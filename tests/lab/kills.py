@@ -37,6 +37,7 @@ from search_insights.store.verification import problems
 from search_insights.support.arrays import Counts
 from search_insights.trends.scaling import scale_problems
 from tests.lab.fork_server import start_forked
+from tests.support.quick_accounting import patch_accounting
 
 Step = tuple[str, int, int]  # module, line, how often it was reached
 
@@ -134,6 +135,7 @@ def _run(
     """Run the program in the forked process."""
     from search_insights.commands.cli import _end, main
 
+    patch_accounting(setattr)  # accounting writes no file, and would take most of every process's time
     descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     for stream in (1, 2):
         os.dup2(descriptor, stream)

@@ -121,7 +121,7 @@ class SparkTable:
         session = self.engine.session
         frame = session.createDataFrame(arrow_table(events, self.engine.log.source))
         if times > 1:
-            frame = frame.crossJoin(session.range(times).select()).repartition(2)
+            frame = session.range(0, times, 1, 2).select().crossJoin(frame)
         frame.createOrReplaceTempView("log")
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:

@@ -4,9 +4,11 @@ The country has the levels of the packaged spec: three states, counties of each 
 county in one state shares with a postal code in another. Its logs are small enough to be counted by hand.
 """
 
+import atexit
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -117,10 +119,17 @@ def write_log(path: Path, query: str | None = None) -> Path:
         packed = "gzip" if path.name.endswith(".gz") else "none"
         options = f"FORMAT csv, HEADER, DELIMITER {literal(delimiter)}, COMPRESSION {packed}"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with duckdb.connect() as connection:
-        connection.execute("SET TimeZone = 'UTC'")
-        connection.execute(f"COPY ({query or searches()}) TO {literal(str(path))} ({options})")
+    _writer().execute(f"COPY ({query or searches()}) TO {literal(str(path))} ({options})")
     return path
+
+
+@cache
+def _writer() -> "duckdb.DuckDBPyConnection":  # quoted: a cached function that holds DuckDB's class outlives it
+    """Open a database for all logs, because a new one takes time to open."""
+    atexit.register(_writer.cache_clear)  # while Python still runs: DuckDB complains about what is left
+    connection = duckdb.connect(config={"enable_external_file_cache": "false"})  # some logs are made from others
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
 
 
 def write_rows(path: Path, rows: Sequence[tuple[object, ...]], types: Sequence[str]) -> Path:

@@ -14,6 +14,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from functools import cache
 from importlib import metadata
 from types import ModuleType
 from typing import Any, NoReturn
@@ -166,6 +167,7 @@ def command_parsers() -> dict[str, argparse.ArgumentParser]:
     return dict(commands.choices)
 
 
+@cache
 def _parser() -> argparse.ArgumentParser:
     everywhere = _Parser(add_help=False)
     everywhere.add_argument("--debug", action="store_true", help="show where an error arose, with a traceback")
@@ -197,7 +199,7 @@ def _add_command(subparsers: "argparse._SubParsersAction[_Parser]", name: str, e
     )
     module.add_arguments(parser)
     open_to_settings(parser, name)
-    parser.set_defaults(run=module.run)
+    parser.set_defaults(run=lambda args: module.run(args))
 
 
 def command_module(name: str) -> ModuleType:
