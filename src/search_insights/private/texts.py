@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from search_insights.classifier.features import normalise, texts_with_cue
-from search_insights.classifier.model import UNIT, CategoryNumbers, Classifier
+from search_insights.classifier.margins import DoubtfulAnswers, doubtful_answers, margins
+from search_insights.classifier.model import Classifier
 from search_insights.classifier.topics import part_read
 from search_insights.private.engine import Engine
 from search_insights.private.survey import FREQUENT, CategoryRows, Frequent, category_rows
@@ -39,6 +40,7 @@ class Texts:
 
     rows        rows with a text that was looked at; `all_rows` is how many have a text
     distinct    how many distinct texts were looked at
+    doubtful    for each topic, how many rows got it and how many of them may be wrong, by the model's own confidence
     """
 
     rows: int
@@ -46,6 +48,7 @@ class Texts:
     distinct: int
     categories: tuple[CategoryRows, ...]
     near: tuple[NearText, ...]
+    doubtful: tuple[DoubtfulAnswers, ...]
 
 
 def survey_texts(engine: Engine, model: Classifier, spec: Spec, of_week: str) -> Texts:
@@ -60,7 +63,11 @@ def survey_texts(engine: Engine, model: Classifier, spec: Spec, of_week: str) ->
     ((all_rows,),) = engine.ask(f"SELECT count(query) FROM log WHERE {of_week}")
     rows = int(found.rows.sum())
     categories = (category_rows(spec, i, int(n), rows, found.frequent[i]) for i, n in enumerate(found.rows))
-    return Texts(rows, all_rows, found.distinct, tuple(categories), tuple(found.near))
+    doubtful = tuple(
+        DoubtfulAnswers(identity, rows, int(found.rows[i]), float(found.wrong[i]), int(found.rows[i]))
+        for i, (identity, _) in enumerate(model.categories, start=1)
+    )
+    return Texts(rows, all_rows, found.distinct, tuple(categories), tuple(found.near), doubtful)
 
 
 @dataclass
@@ -74,15 +81,19 @@ class _Found:
 
     def __post_init__(self) -> None:
         self.rows: Counts = np.zeros(self.categories, dtype=np.int64)
+        self.wrong: Floats = np.zeros(self.categories)
         self.frequent: list[list[Frequent]] = [[] for _ in range(self.categories)]
 
     def add(self, texts: Sequence[str], counts: Counts) -> None:
         """Take a batch of texts."""
         self.distinct += len(texts)
         candidates = texts_with_cue(normalise(list(texts)), self.model.cues)
-        best, margin = _margins(self.model, [texts[i] for i in candidates])
+        with_cue = [texts[i] for i in candidates]
+        found = margins(self.model, with_cue)
+        best, margin = found.best.astype(np.int64) + 1, found.margin
         answers = np.zeros(len(texts), dtype=np.int64)
-        answers[candidates] = np.where(margin > 0, best, 0)
+        answers[candidates] = found.named
+        self.wrong[1:] += [topic.wrong for topic in doubtful_answers(self.model, with_cue, counts[candidates])]
         self.rows += np.bincount(answers, counts, self.categories).astype(np.int64)
         for number, frequent in enumerate(self.frequent):
             first = np.flatnonzero(answers == number)[: FREQUENT - len(frequent)]
@@ -94,9 +105,3 @@ class _Found:
     def _near(self, texts: Sequence[str], counts: Counts, i: int, best: int, margin: float) -> NearText:
         topic = self.model.categories[best - 1][0]
         return NearText(texts[i], int(counts[i]), topic if margin > 0 else "none", topic, round(margin, 2))
-
-
-def _margins(model: Classifier, texts: Sequence[str]) -> tuple[CategoryNumbers, Floats]:
-    """Return the likeliest topic of each text, by its category number, and how far it is above the boundary."""
-    scores = model.scores(texts)
-    return (scores.argmax(axis=0) + 1).astype(np.uint8), scores.max(axis=0) / UNIT
