@@ -9,18 +9,31 @@ import signal
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import search_insights
 from search_insights.dataset.folder import published_weeks
-from search_insights.routine import backups, steps
+from search_insights.routine import backups
 from search_insights.store.opening import open_store
 from search_insights.store.store import Store
+from search_insights.support import replace_folder
 from search_insights.support.replace_folder import replacing
 from search_insights.support.working_folder import working_folder
 from tests.lab.kill_cases import WEEKS, anonymize_words, cases, new_folder
-from tests.lab.kills import Case, Step, Tally, check, copy_of, random_moments, run_process, seconds_of, steps_of
+from tests.lab.kills import (
+    Case,
+    Step,
+    Tally,
+    check,
+    copy_of,
+    die_after_commit,
+    random_moments,
+    run_process,
+    seconds_of,
+    steps_of,
+)
 from tests.lab.soak import soak
 
 NAMES = [
@@ -80,12 +93,15 @@ def test_a_kill_at_a_random_moment_leaves_all_or_nothing(prepared: dict[str, Cas
     assert tally.killed + tally.ended == 2
 
 
-@pytest.mark.parametrize("function", [steps._publish, backups.delete_surplus])
-def test_a_killed_run_is_completed_by_the_next(prepared: dict[str, Case], function: Callable[..., object]) -> None:
-    """Killed when a week is committed and nothing else is done, or before an old backup is deleted."""
+@pytest.mark.parametrize("function", [None, replace_folder._exchange, backups.delete_surplus])
+def test_a_killed_run_is_completed_by_the_next(
+    prepared: dict[str, Case], function: Callable[..., object] | None
+) -> None:
+    """Killed after the commit, when the new dataset is in place and the old not removed, before a deletion."""
     case, store = prepared["run"], Path("store.db")
     with copy_of(case) as folder:
-        assert run_process(case.arguments, folder, at=second_last_line(function)).killed
+        how: dict[str, Any] = {"at": last_step(function)} if function else {"setup": die_after_commit}
+        assert run_process(case.arguments, folder, **how).killed
         with open_store(folder / store) as opened:
             noise = opened.entries()
         assert run_process(case.arguments, folder).code == 0
@@ -97,14 +113,15 @@ def test_a_killed_run_is_completed_by_the_next(prepared: dict[str, Case], functi
         assert len(backups.dated_backups(folder / store, folder / "backups")) == 1
         assert not backups.backup_is_due(folder / store, folder / "backups")
         made = {path.name for path in folder.iterdir()} - {path.name for path in case.before.iterdir()}
-        assert made <= {*case.makes, "tmp"}
+        assert made <= {*case.makes, "tmp", "store.db.wal"}  # the log of changes is a part of the store
+        assert list((folder / "tmp").iterdir()) == []  # a killed process may leave private data there
 
 
-def second_last_line(function: Callable[..., object]) -> Step:
-    """Return the last line of a function before it returns, as a step: the one that does the work."""
+def last_step(function: Callable[..., object]) -> Step:
+    """Return the line of a function that does the work, before it returns; of the exchange of two folders, the end."""
     lines, first = inspect.getsourcelines(function)
     module = Path(inspect.getfile(function)).relative_to(Path(search_insights.__file__).parent).as_posix()
-    return module, first + len(lines) - 2, 1
+    return module, first + len(lines) - (1 if function is replace_folder._exchange else 2), 1
 
 
 def test_every_case_is_tested(prepared: dict[str, Case]) -> None:

@@ -21,7 +21,7 @@ from search_insights.routine.due import Calendar, calendar_of, read_held, store_
 from search_insights.routine.location import WeekLog
 from search_insights.routine.logs_since import LogsSince
 from search_insights.routine.settings import Settings, read_settings
-from search_insights.routine.steps import steps_of
+from search_insights.routine.steps import remove_all_leftovers, steps_of
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import PACKAGED_GEOGRAPHY, load_geography
 from search_insights.spec.spec_file import DEFAULT_SPEC, load_spec
@@ -77,6 +77,7 @@ def run(
         if not alone:
             tell(f"another run with {settings.file} is under way; nothing was done")
             return []
+        remove_all_leftovers(settings)
         return _Run(settings, dry_run, accept_changes, progress, report, tell).all()
 
 

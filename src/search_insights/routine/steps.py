@@ -9,6 +9,9 @@ from search_insights.errors import InputError
 from search_insights.routine.due import Held, read_held, store_of
 from search_insights.routine.settings import Settings
 from search_insights.spec.coverage import Coverage
+from search_insights.support.files import remove_drafts
+from search_insights.support.replace_folder import remove_leftovers
+from search_insights.support.working_folder import remove_abandoned_temporary_folders
 
 Progress = Callable[[str], None]
 
@@ -50,6 +53,19 @@ def steps_of(settings: Settings, coverage: Coverage, progress: Progress) -> Iter
             partial(_backup_is_due, settings, backups),
             partial(_back_up, settings, backups),
         )
+
+
+def remove_all_leftovers(settings: Settings) -> None:
+    """Remove what a killed run left: its work may have been in place already, so that nothing is due again."""
+    from search_insights.store.backup import remove_unfinished_backups
+
+    remove_abandoned_temporary_folders()  # first: they may hold parts of the log
+    for folder in (settings.dataset, settings.site):
+        if folder:
+            remove_leftovers(folder)
+    if settings.backups.folder:
+        remove_unfinished_backups(settings.backups.folder)
+    remove_drafts(settings.file.parent)
 
 
 def dataset_is_current(folder: Path, held: Held) -> bool:
