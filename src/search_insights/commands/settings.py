@@ -70,6 +70,7 @@ STANDINS: dict[str, tuple[Standin, ...]] = {
     "classify apply": (_MODEL,),
     "classify evaluate": (_MODEL, _SPEC),
     "classify pool": (_SPEC, _GEOGRAPHY),
+    "classify suggest": (_MODEL, _SPEC),
     "classify train": (_SPEC, _GEOGRAPHY),
     "check": (_STORE, _SPEC, _GEOGRAPHY, *_LOG),
     "anonymize": (_STORE, _SPEC, _GEOGRAPHY, *_LOG),
