@@ -88,7 +88,7 @@ def _classification(found: Mapping[str, Any] | None) -> str:
     """Return the section on topics and models; nothing for a dataset of an earlier version, which does not tell."""
     if not found:
         return ""
-    topics = "\n".join(f"- **{t['id']} {t['name']}.** {t.get('definition', 'Not defined.')}" for t in found["topics"])
+    topics = "\n".join(f"- **{_named(t)}.** {t.get('definition', 'Not defined.')}" for t in found["topics"])
     runs = "\n".join(f"- {line}" for line in run_words(found))
     changes = model_changes(found)
     warning = (
@@ -105,6 +105,11 @@ Which weeks, by which model:
 
 {runs}
 {warning}{"".join(_measured(model) for model in found["models"])}"""
+
+
+def _named(topic: Mapping[str, Any]) -> str:
+    """Return a topic's id and name; once, if they are the same."""
+    return " ".join(dict.fromkeys((topic["id"], topic["name"])))
 
 
 def _measured(model: Mapping[str, Any]) -> str:
