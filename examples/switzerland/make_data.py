@@ -1,7 +1,7 @@
 """Make the example's data: a table of regions, a search log, labels, ordinary queries, and the truth behind the log.
 
-Everything is made up. The names of regions and cantons are real; districts, postal codes, people, areas and searches are
-not. The same seed makes the same files, which is fine for a simulator and for nothing else: real noise has no seed.
+The names of regions and cantons are real; districts, postal codes, people, areas and searches are made up. The same
+seed makes the same files, which is fine for a simulator and for nothing else: real noise has no seed.
 
     python make_data.py --out data
 """
@@ -31,29 +31,31 @@ CANTONS = {
 }  # fmt: skip
 
 # Labels hold the phrases before the bar; the log holds all of them, with and without the name of a canton.
-INFLUENZA = """grippe, grippe symptome, grippe dauer, grippeimpfung, grippeimpfung wann, grippewelle, grippe ansteckend,
-    grippe fieber, grippe oder erkältung, grippe hausmittel, grippe kinder, grippe schwangerschaft, magendarmgrippe tage,
-    symptômes de la grippe, grippe durée, vaccin grippe, vaccin contre la grippe, grippe contagion, grippe saisonnière,
-    grippe enfant, remède grippe, influenza, influenza a, influenza typ b, influenza vaccin, influenza inkubationszeit,
-    influenza test, influenza sintomi, vaccino influenza, grippe fièvre | grippe tee, vaccin grippe pharmacie,
-    grippe wie lange zuhause, influenza schnelltest"""
-HEAT_WAVE = """hitzewelle, hitzewelle heute, hitzewarnung, hitze tipps, hitze wohnung, was hilft gegen hitze,
-    hitze schlafen, hitzeschlag symptome, hitzewelle ende, hitze hund, hitze senioren, hitzefrei schule, hitze arbeit,
+INFLUENZA = """grippe, grippe symptome, grippe dauer, grippeimpfung, grippeimpfung wann, grippewelle, grippe
+    ansteckend, grippe fieber, grippe oder erkältung, grippe hausmittel, grippe kinder, grippe schwangerschaft,
+    grippe verlauf, symptômes de la grippe, grippe durée, vaccin grippe, vaccin contre la grippe, grippe contagion,
+    grippe saisonnière, grippe enfant, remède grippe, influenza, influenza a, influenza typ b, influenza vaccin,
+    influenza inkubationszeit, influenza test, influenza sintomi, vaccino influenza, grippe fièvre | grippe tee,
+    vaccin grippe pharmacie, grippe wie lange zuhause, influenza schnelltest"""
+HEAT_WAVE = """hitzewelle, hitzewelle heute, hitzewarnung, hitze tipps, hitze wohnung, was hilft gegen hitze, hitze
+    schlafen, hitzeschlag symptome, hitzewelle ende, hitze hund, hitze senioren, hitzefrei schule, hitze arbeit,
     hitze rekord, hitze baby, ventilator gegen hitze, canicule, canicule conseils, alerte canicule, plan canicule,
-    canicule bébé, canicule travail, canicule record, se protéger de la canicule, canicule chien, canicule jusqu'à quand,
-    ondata di calore, ondata di calore consigli, allerta ondata di calore, hitzewelle warnung | hitze büro, hitze garten,
-    canicule école, canicule dormir"""
-ORDINARY = """kino, cinéma, wetter, météo, fahrplan, horaire train, pizza bestellen, restaurant, zahnarzt notfall, coiffeur,
-    wohnung mieten, appartement à louer, rezept lasagne, recette crêpes, fussball resultate, steuererklärung frist,
-    impôts, post öffnungszeiten, velo kaufen, parkplatz, parking gare, hotel buchen, horoskop löwe, klavier lernen,
-    flug lissabon, impfung katze, versicherung auto, serien netflix, blitzer, sitzecke küche, heizung reparatur, grill,
-    schulferien, krankenkasse prämien, museum, konzert, spital, hôpital, flohmarkt, brocante, hitparade, canapé occasion,
-    gruppenreise, blitzrezepte, vaccin chat, rhume traitement, fieber messen, gartenbad, piscine, sonnencreme
-    | kinoprogramm, stellen, emplois, stadtplan, wahlen, votations, parkhaus, pharmacie de garde, apotheke, billet tram,
-    hitradio, capsule café, gripen kampfjet, influencer, calorie banane, lac baignade, ausflug, randonnée"""
+    canicule bébé, canicule travail, canicule record, se protéger de la canicule, canicule chien, canicule jusqu'à
+    quand, ondata di calore, ondata di calore consigli, allerta ondata di calore, hitzewelle warnung | hitze büro,
+    hitze garten, canicule école, canicule dormir"""
+ORDINARY = """kino, cinéma, wetter, météo, fahrplan, horaire train, pizza bestellen, restaurant, zahnarzt notfall,
+    coiffeur, wohnung mieten, appartement à louer, rezept lasagne, recette crêpes, fussball resultate,
+    steuererklärung frist, impôts, post öffnungszeiten, velo kaufen, parkplatz, parking gare, hotel buchen, horoskop
+    löwe, klavier lernen, flug lissabon, impfung katze, versicherung auto, serien netflix, blitzer, sitzecke küche,
+    heizung reparatur, grill, schulferien, krankenkasse prämien, museum, konzert, spital, hôpital, flohmarkt,
+    brocante, hitparade, canapé occasion, gruppenreise, blitzrezepte, vaccin chat, rhume traitement, fieber messen,
+    gartenbad, piscine, sonnencreme | kinoprogramm, stellen, emplois, stadtplan, wahlen, votations, parkhaus,
+    pharmacie de garde, apotheke, billet tram, hitradio, capsule café, gripen kampfjet, influencer, calorie banane,
+    lac baignade, ausflug, randonnée"""
 # What the publisher adds after the first look at what the model takes for a topic.
-CONFUSED = """influencer, influencer werden, influencer schweiz, influencer verdienst, influenceuse suisse,
-    devenir influencer, influencer genève, calorie banane, calorie apfel, calories pain, kalorien tabelle, calorie giornaliere"""
+CONFUSED = """influencer, influencer werden, influencer schweiz, influencer verdienst, influenceuse suisse, devenir
+    influencer, influencer genève, calorie banane, calorie apfel, calories pain, kalorien tabelle, calorie
+    giornaliere"""
 PLACES = [name.lower() for cantons in CANTONS.values() for name in cantons.values()]
 TOPICS = {"influenza": INFLUENZA, "heat_wave": HEAT_WAVE}
 

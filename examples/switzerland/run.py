@@ -15,8 +15,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 WEEK = "2025-06-02"
 DEFINITIONS = {
-    "influenza": "Influenza: symptoms, contagion, duration, tests, treatment and vaccination.",
-    "heat_wave": "Heat waves: forecasts, warnings, protection, and what heat does to people and animals.",
+    "influenza": "Symptoms, contagion, duration, tests, treatment and vaccination of influenza.",
+    "heat_wave": "Forecasts and warnings of heat waves, protection, and what heat does to people and animals.",
 }
 SETTINGS = {
     "# model =": "model =",
@@ -86,8 +86,6 @@ def main() -> None:
         search_insights(release, f"check --week {WEEK} --out ../private/{report}")
     search_insights(release, f"anonymize --week {WEEK}")
     search_insights(release, "publish --dry-run")
-    search_insights(release, "run --dry-run")
-    search_insights(release, "run")
     search_insights(release, "run")
 
 

@@ -225,7 +225,9 @@ def _reader(path: Path, folder: Path, only: Sequence[str] = ()) -> str:
         content = f"read_text({literal(str(_as_utf8(path, folder)))})"
         return f"(SELECT rtrim(unnest(string_split(content, chr(10))), chr(13)) AS query FROM {content})"
     if only and _is_json(path):
-        columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in only)  # a type that was guessed could change texts
+        columns = ", ".join(
+            f"{literal(name)}: 'VARCHAR'" for name in only
+        )  # a type that was guessed could change texts
         return f"read_json({literal(str(path))}, format = 'newline_delimited', columns = {{{columns}}})"
     if _format(path) == "Parquet":
         return f"read_parquet({literal(str(path))})"

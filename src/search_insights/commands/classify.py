@@ -131,8 +131,8 @@ def _add_ordinary(parser: argparse.ArgumentParser, purpose: str) -> None:
         "--ordinary",
         metavar="FILE",
         type=Path,
-        help=f"ordinary queries, mostly off topic, {purpose}: CSV, Parquet or JSON lines with 'query', or .txt with one a "
-        "line",
+        help=f"ordinary queries, mostly off topic, {purpose}: CSV, Parquet or JSON lines with 'query', "
+        "or .txt with one a line",
     )
 
 

@@ -78,10 +78,14 @@ For a user who searched on all 7 days of a week the same noise gives epsilon {we
 {week["delta"]:g} for that week; on all {all_days["days"]} days of this release, {all_days["epsilon"]:.2f}.
 
 ## What was spent
-{len(weeks)} weeks, {weeks[0]["week"]} to {weeks[-1]["week"]}, each with epsilon {weeks[0]["epsilon"]:g} and delta
+{_span([week["week"] for week in weeks])}, each with epsilon {weeks[0]["epsilon"]:g} and delta
 {weeks[0]["delta"]:g} per user-day, {weeks[0]["cells"]:,} noisy counts a week. `privacy.json` lists every week with the
 checksum of its noisy counts.
 {_classification(statement.get("classification"))}{_lost_weeks(statement.get("lost_weeks", []))}"""
+
+
+def _span(weeks: Sequence[str]) -> str:
+    return f"{len(weeks)} weeks, {weeks[0]} to {weeks[-1]}" if len(weeks) > 1 else f"1 week, {weeks[0]}"
 
 
 def _classification(found: Mapping[str, Any] | None) -> str:
