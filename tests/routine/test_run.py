@@ -3,15 +3,10 @@
 import fcntl
 import os
 import stat
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from types import ModuleType
-
-import pytest
 
 from search_insights.dataset.folder import published_weeks
 from search_insights.routine.backups import dated_backups
@@ -19,6 +14,7 @@ from search_insights.routine.checks import answers
 from search_insights.routine.memory import read_memory
 from search_insights.spec.zones import zone
 from search_insights.store.lost import lose
+from tests.lab.kill_cases import week_query
 from tests.lab.kills import digest
 from tests.support.command_line import assert_one_line
 from tests.support.other_country import other_spec
@@ -226,39 +222,20 @@ def test_a_step_that_fails_does_not_keep_the_store_from_being_backed_up(weekly: 
     assert len(dated_backups(weekly.folder / "store.db", weekly.folder / "backups")) == 1
 
 
-@dataclass
-class Warned:
-    """A warning of `check`."""
-
-    kind: str
-    text: str
-
-
-def test_a_warning_of_check_keeps_a_week_from_being_spent(weekly: Weekly, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_warning_of_check_keeps_a_week_from_being_spent(weekly: Weekly) -> None:
     """Unless its kind is accepted. Only the kind is told: the text is private, and schedulers keep what is printed."""
-    asked: list[object] = []
-
-    def check(source, weeks, coverage, *, store_path, tolerance, open_engine, progress):  # type: ignore[no-untyped-def]
-        asked.append((weeks[0].first_day, store_path, tolerance.max_unused))
-        report = ModuleType("report")
-        report.warnings = [Warned("shifted-times", "4711 rows")]  # type: ignore[attr-defined]
-        return report
-
-    checking = ModuleType("search_insights.checking")
-    checking.check = check  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "search_insights.checking", checking)
-    weekly.log(FIRST)
+    somewhere = f"SELECT * REPLACE ('qz/s/p01' AS region) FROM ({week_query(FIRST, 700)})"  # the others are empty
+    weekly.log(FIRST, query=somewhere)
     weekly.settings()
     code, lines, err = weekly.run()
     assert code == 2
-    assert "'check' warns of shifted-times" in lines[0]
-    assert lines[0].endswith("fix the log, or accept shifted-times in 'log.accept'")
-    assert "4711" not in "".join(lines) + err
+    assert "'check' warns of empty-region" in lines[0]
+    assert lines[0].endswith("fix the log, or accept empty-region in 'log.accept'")
+    assert "qz/" not in "".join(lines) + err
     assert weekly.weeks() == []
-    weekly.settings(f'{BY_WEEK}accept = ["shifted-times"]\n')
+    weekly.settings(f'{BY_WEEK}accept = ["empty-region"]\n')
     assert weekly.run()[0] == 0
     assert weekly.weeks() == [FIRST]
-    assert asked == [(FIRST, Path("store.db"), 0.05)] * 2
 
 
 def test_run_without_settings_says_what_to_do(weekly: Weekly) -> None:
