@@ -10,6 +10,7 @@ from pathlib import Path
 
 from search_insights.dataset.folder import published_weeks
 from search_insights.routine.backups import dated_backups
+from search_insights.routine.checks import answers
 from search_insights.routine.memory import read_memory
 from search_insights.spec.zones import zone
 from search_insights.store.lost import lose
@@ -229,6 +230,7 @@ def test_a_warning_of_check_keeps_a_week_from_being_spent(weekly: Weekly) -> Non
     code, lines, err = weekly.run()
     assert code == 2
     assert "'check' warns of empty-region" in lines[0]
+    assert lines[0].endswith("fix the log, or accept empty-region in 'log.accept'")
     assert "qz/" not in "".join(lines) + err
     assert weekly.weeks() == []
     weekly.settings(f'{BY_WEEK}accept = ["empty-region"]\n')
@@ -244,3 +246,11 @@ def test_run_without_settings_says_what_to_do(weekly: Weekly) -> None:
     assert "no search-insights.toml in this folder" in err
     weekly.settings("")
     assert "key 'log.location' is missing" in weekly.run()[2]
+
+
+def test_a_warning_that_cannot_be_accepted_is_answered_by_its_setting() -> None:
+    """Each kind is told with the setting that answers it; nobody is sent to a list that would refuse the kind."""
+    assert answers(["naive-times"]) == "fix the log, or set 'log.naive_zone'"
+    assert answers(["noised-before"]) == "fix the log"
+    both = answers(["unused-rows", "unknown-regions", "empty-region"])
+    assert both == "fix the log, or set 'log.max_unused' and accept empty-region in 'log.accept'"

@@ -11,6 +11,26 @@ from search_insights.spec.coverage import Coverage
 if TYPE_CHECKING:
     from search_insights.anonymization import LogSource, OpenEngine, Tolerance
 
+# Warnings that another setting answers than the list of accepted kinds.
+_ANSWERED_BY = {
+    "naive-times": "log.naive_zone",
+    "unused-rows": "log.max_unused",
+    "unknown-regions": "log.max_unused",
+    "ambiguous-codes": "log.code_level",
+    "missing-days": "log.missing_days",
+}
+
+
+def answers(kinds: Sequence[str]) -> str:
+    """Say what can be done about warnings of these kinds: not every kind can be accepted."""
+    from search_insights.anonymization import ACCEPTABLE
+
+    settings = [_ANSWERED_BY[kind] for kind in kinds if kind in _ANSWERED_BY]
+    ways = [f"set '{setting}'" for setting in dict.fromkeys(settings)]
+    if acceptable := [kind for kind in kinds if kind in ACCEPTABLE]:
+        ways.append(f"accept {', '.join(acceptable)} in 'log.accept'")
+    return "fix the log" + (f", or {' and '.join(ways)}" if ways else "")
+
 
 def open_warnings(
     settings: Settings,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from search_insights.errors import InputError, MissingDays, SearchInsightsError
-from search_insights.routine.checks import open_warnings
+from search_insights.routine.checks import answers, open_warnings
 from search_insights.routine.due import Calendar, calendar_of, read_held, store_of
 from search_insights.routine.location import WeekLog
 from search_insights.routine.logs_since import LogsSince
@@ -189,8 +189,8 @@ class _Run:
         warnings = open_warnings(settings, source, log, coverage, tolerance, engine, self.progress)
         if warnings:
             raise InputError(
-                f"'check' warns of {', '.join(warnings)}; look at the report of 'search-insights check', then fix the "
-                "log, or accept this kind of warning in 'log.accept'"
+                f"'check' warns of {', '.join(warnings)}; look at the report of 'search-insights check', then "
+                f"{answers(warnings)}"
             )
         # Before the week is final: a run that is killed after the commit remembers which log it was.
         logs.remember(log)
