@@ -44,7 +44,7 @@ def open_warnings(
     """Return the kinds of warnings that stand: those that the settings do not accept.
 
     Only the kinds: the texts of a check are private, and what `run` says ends up in the log of a scheduler. Of a log
-    whose names tell no week, one without any event is not there yet, which counting it says.
+    whose names tell no week, one without any row of the week is not there yet, which counting it says.
     """
     from search_insights.checking import check
 
@@ -57,6 +57,6 @@ def open_warnings(
         open_engine=open_engine,
         progress=progress,
     )
-    if not log.listed and not any(day.used for week in found.weeks for day in week.days):
+    if not log.listed and not any(day.rows for week in found.weeks for day in week.days):
         return ()
     return list(dict.fromkeys(warning.kind for warning in found.warnings))

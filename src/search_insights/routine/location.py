@@ -8,6 +8,7 @@ import difflib
 import glob
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fnmatch import fnmatchcase
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from search_insights.errors import InputError
 from search_insights.spec.spec import WEEKDAYS, Spec
-from search_insights.spec.weeks import DAYS_OF_WEEK, Week
+from search_insights.spec.weeks import DAYS_OF_WEEK, FIRST_WEEK, LAST_WEEK, Week
 
 _PLACEHOLDERS = ("date", "week")
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")
@@ -151,10 +152,10 @@ def _span_of_file(by_week: bool, day: date, zone: str) -> tuple[datetime, dateti
 
 def _days_in(name: str) -> Iterator[date]:
     for text in dict.fromkeys(_DAY.findall(name)):
-        try:
-            yield date.fromisoformat(text)
-        except ValueError:
-            continue  # 2021-99-99
+        with suppress(ValueError):  # 2021-99-99
+            day = date.fromisoformat(text)
+            if FIRST_WEEK <= day <= LAST_WEEK:  # 0001-01-01 is no day of searches: its week has no beginning
+                yield day
 
 
 def _has_content(path: Path) -> bool:
