@@ -132,7 +132,7 @@ def test_running_the_example_again_changes_nothing(swiss: Path) -> None:
 
 
 def test_a_site_without_outlines_shows_its_whole_table(swiss: Path, browser: Browser) -> None:
-    """Without a map, the table of regions fits its card, every region leads on, and the country is named once."""
+    """Without a map, the table fits its card, regions lead on, and a frame that asks for the map shows the charts."""
     with served(swiss / "site") as address, visit(browser, address) as visitor:
         page = visitor.open()
         table = page.locator("#table-card table")
@@ -141,3 +141,5 @@ def test_a_site_without_outlines_shows_its_whole_table(swiss: Path, browser: Bro
         page.get_by_role("button", name="Ostschweiz", exact=True).click()
         visitor.wait_for(region="R5")
         assert "Graubünden" in page.locator("#table-card").inner_text()
+        page = visitor.open("?embed=map")
+        assert page.locator("#series-card").is_visible()
