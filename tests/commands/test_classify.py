@@ -235,6 +235,8 @@ def test_suggest_reads_a_log_as_the_settings_describe_it(
     code, out, err = run("classify", "suggest", "log.jsonl")
     assert (code, err.splitlines()[0]) == (0, "settings: search-insights.toml (columns)")
     assert "corona beer" in out
+    (tmp_path / "texts.txt").write_text("corona beer\n", encoding="utf-8")
+    assert "corona beer" in run("classify", "suggest", "texts.txt")[1]  # a text on each line is of any column
     suggest = ("classify", "suggest", "log.jsonl", "--no-settings", "--column")
     refused(run(*suggest, "query"), "no column 'query'", "no line has this key")
     (tmp_path / "log.jsonl").write_text('{"q": "covid arm"', encoding="utf-8")

@@ -223,7 +223,8 @@ def _reader(path: Path, folder: Path, only: Sequence[str] = ()) -> str:
         raise InputError(f"{path}: no such file")
     if path.suffix.lower() == _LINES:
         content = f"read_text({literal(str(_as_utf8(path, folder)))})"
-        return f"(SELECT rtrim(unnest(string_split(content, chr(10))), chr(13)) AS query FROM {content})"
+        name = identifier(only[0] if only else "query")
+        return f"(SELECT rtrim(unnest(string_split(content, chr(10))), chr(13)) AS {name} FROM {content})"
     if only and _is_json(path):
         columns = ", ".join(
             f"{literal(name)}: 'VARCHAR'" for name in only
