@@ -110,7 +110,7 @@ def _places_of(store: Path) -> set[Path]:
 
 
 def _is_report(path: Path) -> bool:
-    """Return whether a file is a report that an earlier check wrote, in either form; a log or a store is not replaced."""
+    """Return whether a file is the report of an earlier check, in either form: a log or a store is not replaced."""
     from search_insights.checking import PRIVATE
 
     with path.open("rb") as file:

@@ -68,8 +68,8 @@ def run(
     Weeks that are in the store and need no word are not in the answer. Each week is reported as soon as it is known;
     `tell` is told about everything else. A step that fails after the weeks raises its error at the end; the other steps
     are done. Only one run at a time works with a settings file: a second one says so and does nothing. With
-    `accept_changes`, changed logs of weeks in the store are remembered as they are now. A dry run writes nothing. A store
-    that lacks a week which the dataset or the newest backup has is refused, and nothing is done.
+    `accept_changes`, changed logs of weeks in the store are remembered as they are now. A dry run writes nothing. A
+    store that lacks a week which the dataset or the newest backup has is refused, and nothing is done.
     """
     settings = settings if isinstance(settings, Settings) else read_settings(settings)
     store_of(settings)
