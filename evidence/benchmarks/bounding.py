@@ -9,6 +9,9 @@ The bias is that of a county's share of searches about a topic, relative to the 
 county that it searched from, which no bound allows: for all counties of a size class together, and on average over
 counties (weighted by their searches about a topic, in absolute terms, so it includes the chance of the draws). With
 several seeds, a week is simulated for each and the means are shown.
+
+The last figures are about the finest level: the contributions that count in a postal code, next to those that would if
+the search drawn for the county decided about the postal code too.
 """
 
 import sys
@@ -27,6 +30,7 @@ from search_insights.private.duckdb_engine import DuckDbEngine, open_duckdb_engi
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import region_names
 from search_insights.simulation.simulation import simulate
+from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import week_of
 
@@ -40,6 +44,13 @@ SEARCHES = """
         FROM events JOIN counties ON number = (events.draw >> 4) & place_mask() WHERE events.draw & 15 > 0
     )
     FROM placed UNION ALL BY NAME SELECT * REPLACE (0 AS category) FROM placed WHERE category > 0"""
+
+# The contributions that count in a reported region of the finest level, by topic, in two ways.
+FINEST = """
+    SELECT category > 0 AS topic,
+           count(*) FILTER (WHERE (finest_draw >> 4) & place_mask() IN (SELECT number FROM countable)) AS preferred,
+           count(*) FILTER (WHERE (classed_draw >> 4) & place_mask() IN (SELECT number FROM countable)) AS plain
+    FROM contributions GROUP BY topic ORDER BY topic"""
 
 EVERYWHERE = "every county it searched from"
 WITHOUT_X4 = "without X4"
@@ -82,6 +93,7 @@ def measure(events_per_week: int, seed: int) -> dict[str, dict[str, Any]]:
     names = region_names(coverage)
     regions = len(coverage.geography.regions)
     counts = {rule: np.zeros((regions, 2)) for rule in RULES}
+    finest = np.zeros((2, 2), dtype=np.int64)
     with tempfile.TemporaryDirectory() as folder:
         simulate(Path(folder) / "log", coverage, week.first_day, 1, events_per_week, seed=seed)
         with open_duckdb_engine(LogSource((f"{folder}/log",)), coverage.spec, names) as engine:
@@ -92,7 +104,10 @@ def measure(events_per_week: int, seed: int) -> dict[str, dict[str, Any]]:
                 engine.connection.execute(SEARCHES)
                 for rule, sql in RULES.items():
                     _add(counts[rule], engine, sql)
-    return {rule: _summary(rule, counts, coverage) for rule in RULES}
+                finest += np.array([row[1:] for row in engine.connection.execute(FINEST).fetchall()])
+    found = {rule: _summary(rule, counts, coverage) for rule in RULES}
+    found[THIS_PROGRAM]["in a postal code"] = dict(zip(("any search", "topics"), finest.tolist(), strict=True))
+    return found
 
 
 def _register_counties(engine: DuckDbEngine, coverage: Coverage) -> None:
@@ -105,6 +120,9 @@ def _register_counties(engine: DuckDbEngine, coverage: Coverage) -> None:
     given = {"number": np.arange(len(county_of)), "county": np.array(county_of)}
     engine.connection.register("counties_given", given)
     engine.connection.execute("CREATE TEMP TABLE counties AS SELECT * FROM counties_given WHERE county >= 0")
+    above = CellList(coverage).cells_above[coverage.spec.level_names[-1]]
+    engine.connection.register("countable_given", {"number": np.flatnonzero(above >= 0)})
+    engine.connection.execute("CREATE TEMP TABLE countable AS SELECT * FROM countable_given")
 
 
 def _add(counts: Numbers, engine: DuckDbEngine, sql: str) -> None:
@@ -162,7 +180,15 @@ def main() -> int:
     weeks = [measure(args.events_per_week, seed) for seed in args.seeds]
     kept = np.mean([week[THIS_PROGRAM]["topics kept"] for week in weeks])
     most = np.mean([max(week[rule]["topics kept"] for rule in RULES if rule not in FREE) for week in weeks])
-    showed = f"keeps {kept:.2%} of topic contributions; the most that any rule with X4 kept was {most:.2%}"
+    finest = sum(np.array(list(week[THIS_PROGRAM]["in a postal code"].values())) for week in weeks)
+    more = ", ".join(
+        f"{preferred:,} {what} instead of {plain:,}"
+        for what, (preferred, plain) in zip(("any search", "topics"), finest, strict=True)
+    )
+    showed = (
+        f"keeps {kept:.2%} of topic contributions; the most that any rule with X4 kept was {most:.2%}; "
+        f"in a postal code: {more}"
+    )
     return print_result(Result(showed, dict(zip(map(str, args.seeds), weeks, strict=True)), rules_table(weeks)))
 
 

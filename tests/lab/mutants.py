@@ -64,8 +64,12 @@ def _x4_dropped(monkeypatch: Patch) -> None:
     )
 
 
+def _x4_dropped_at_the_finest_level(monkeypatch: Patch) -> None:
+    _sql(monkeypatch, "(draw & 15) > 0 AND (draw & 15) = (finest_draw & 15)", "(draw & 15) > 0")
+
+
 def _x1_dropped(monkeypatch: Patch) -> None:
-    _sql(monkeypatch, "FROM events\nGROUP BY user_id\n", "FROM events\nGROUP BY user_id, draw\n")
+    _sql(monkeypatch, "FROM events\nGROUP BY user_id", "FROM events\nGROUP BY user_id, draw")
 
 
 def _x3_dropped(monkeypatch: Patch) -> None:
@@ -185,6 +189,11 @@ MUTANTS = {
         ("tests/spec/test_coverage.py::test_x3_postal_codes_of_small_counties_are_not_reported",),
     ),
     "x4_dropped": Mutant("X4 dropped: counts of several size classes", _x4_dropped, (_BOUNDS,)),
+    "x4_dropped_at_the_finest_level": Mutant(
+        "X4 dropped at the finest level: any search prefers a reported region of another size class",
+        _x4_dropped_at_the_finest_level,
+        (_BOUNDS,),
+    ),
     "sensitivity_2": Mutant("sensitivity 2: a user-day counts twice", _twice, (_BOUNDS, _AUDIT)),
     "small_sigma": Mutant(
         "a sigma 10 % too small, that of topics in small counties", _noise(_one_small_sigma), (_SIGMAS,)

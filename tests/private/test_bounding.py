@@ -127,9 +127,51 @@ def test_a_contribution_is_one_of_the_users_own_searches(engine_session: "SparkS
             table.count(events)
             for kept in table.kept():
                 assert (kept.user, kept.category, kept.open_region) in made
-                assert kept.classed_region is None or (kept.user, kept.category, kept.classed_region) in made
+                for region in (kept.classed_region, kept.finest_region):
+                    assert region is None or (kept.user, kept.category, region) in made
 
     for_all(engine_session, 25, rule)
+
+
+def test_a_reported_postal_code_is_not_lost_to_a_search_known_to_its_county(
+    engine_session: "SparkSession | None",
+) -> None:
+    """A category counts at the finest level if one of its searches of the chosen class can be counted there.
+
+    For any search, which prefers a reported region of any class, that is so unless there are some of other classes.
+    """
+
+    def rule(data: st.DataObject) -> None:
+        coverage = small_world(data.draw(specs(), label="spec"))
+        events = data.draw(events_of(coverage, engine_session), label="events")
+        regions, ids = coverage.geography.regions, [c.id for c in coverage.spec.categories]
+        finest = coverage.spec.classed_levels[-1:]
+        standings = {r.place_id: coverage.standings[r.place_id] for r in regions}
+        countable = {r.place_id for r in regions if r.level in finest and standings[r.place_id].reported}
+        with bench(coverage, engine_session) as table:
+            table.count(events)
+            for kept in (k for k in table.kept() if k.classed_region is not None):
+                chosen = standings[regions[kept.classed_region or 0].place_id].size_class
+                own = [e for e in events if e.user == kept.user and str(e.region) in countable]
+                own = [e for e in own if kept.category in (0, ids.index(e.category or ids[0]))]
+                classes = {standings[str(e.region)].size_class for e in own}
+                if classes == {chosen} or (kept.category > 0 and chosen in classes):
+                    assert kept.finest_region is not None
+                    assert regions[kept.finest_region].place_id in countable
+
+    for_all(engine_session, 40, rule)
+
+
+def test_every_user_day_with_a_reported_postal_code_counts_in_it(paper_bench: Bench) -> None:
+    """Of 300 users who search from a ZIP and once more with only its county known, all count in the ZIP."""
+    events = [
+        Event(user, second, region, "A1")
+        for user in range(300)
+        for second, region in enumerate(("zip/94103", "geoId/06075"))
+    ]
+    counts = paper_bench.cell_counts(paper_bench.count(events))
+    assert (counts["zip/94103", "A0"], counts["zip/94103", "A1"]) == (300, 300)
+    assert (counts["geoId/06075", "A0"], counts["geoId/06075", "A1"]) == (300, 300)
 
 
 def test_every_category_of_a_user_is_counted_at_open_levels(engine_session: "SparkSession | None") -> None:
@@ -188,7 +230,9 @@ def test_the_papers_choices_give_the_papers_second_table(paper_bench: Bench) -> 
     counts = paper_bench.cells.zeros()
     for day in (march_9, march_11):
         categories, open_regions, classed_regions = (np.array(column) for column in zip(*day, strict=True))
-        found = Contributions(2, 0, (0,), categories, open_regions, classed_regions, np.ones(2, dtype=np.int64))
+        found = Contributions(
+            2, 0, (0,), categories, open_regions, classed_regions, classed_regions, np.ones(2, dtype=np.int64)
+        )
         add_contributions(counts, paper_bench.cells, paper_bench.names, found)
     assert paper_bench.cell_counts(counts) == {
         ("geoId/06069", "A0"): 1,

@@ -25,7 +25,7 @@ def bound(coverage: Coverage, log: Path) -> Contributions:
 
 def how_many_parts(found: Contributions) -> int:
     """Return how often the most common sum occurs: once for each part that has users with it."""
-    sums = np.stack([found.categories, found.open_places, found.classed_places])
+    sums = np.stack([found.categories, found.open_places, found.classed_places, found.finest_places])
     return int(np.unique(sums, axis=1, return_counts=True)[1].max())
 
 

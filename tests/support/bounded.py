@@ -56,6 +56,7 @@ class Kept:
     category: int
     open_region: int
     classed_region: int | None
+    finest_region: int | None
 
 
 def arrow_table(events: Sequence[Event], source: LogSource) -> pyarrow.Table:
@@ -148,11 +149,11 @@ class Bench:
 
     def kept(self) -> list[Kept]:
         """Return the contributions of the last count one by one."""
-        open_, classed = (
-            f"({which}_draw >> {CLASS_BITS}) & {self.names.columns[0].mask}" for which in ("open", "classed")
-        )
-        rows = self.table.rows(f"SELECT user_id, category, {open_}, {classed} FROM contributions")
-        return [Kept(user, category, open_, classed) for user, category, open_, classed in rows]
+        places = [
+            f"({which}_draw >> {CLASS_BITS}) & {self.names.columns[0].mask}" for which in ("open", "classed", "finest")
+        ]
+        rows = self.table.rows(f"SELECT user_id, category, {', '.join(places)} FROM contributions")
+        return [Kept(*row) for row in rows]
 
     def cell_counts(self, counts: Counts) -> dict[tuple[str, str], int]:
         """Return the counts that are not 0 by (place_id, category)."""

@@ -9,7 +9,14 @@ from datetime import date
 from importlib import resources
 
 from search_insights.classifier.topics import part_read
-from search_insights.private.region_names import CLASS_BITS, CLASS_MASK, NO_CLASS, NO_TOPIC, RegionNames
+from search_insights.private.region_names import (
+    CLASS_BITS,
+    CLASS_MASK,
+    NO_CLASS,
+    NO_TOPIC,
+    UNREPORTED,
+    RegionNames,
+)
 from search_insights.spec.spec import Spec
 from search_insights.support.sql import literal
 
@@ -51,7 +58,7 @@ def _placed(names: RegionNames, log: str) -> str:
         return f"""
             SELECT {joined}, names.bits AS bits
             FROM ({log}) AS log JOIN names ON names.name = log.region WHERE user_id IS NOT NULL"""
-    no_region = [f"CAST({c.no_region << (c.shift + CLASS_BITS)} AS BIGINT)" for c in names.columns]
+    no_region = [f"CAST({c.no_region << (c.shift + CLASS_BITS) | c.unreported} AS BIGINT)" for c in names.columns]
     bits = [
         f"coalesce({table}.bits, {none}) AS bits_{i}"
         for i, (table, none) in enumerate(zip(tables, no_region, strict=True))
@@ -63,7 +70,7 @@ def _placed(names: RegionNames, log: str) -> str:
             SELECT *, CASE {of_coarsest} ELSE 0 END AS class
             FROM (
                 SELECT {joined}, {", ".join(bits)} FROM ({log}) AS log {names_joins(names)}
-                WHERE user_id IS NOT NULL AND ({known}) > 0
+                WHERE user_id IS NOT NULL AND (({known}) & {UNREPORTED - 1}) > 0
             ) AS known"""
 
 
@@ -74,8 +81,8 @@ def _place(names: RegionNames) -> str:
     no_class = f"CASE WHEN class = 0 THEN CAST({NO_CLASS} AS BIGINT) ELSE CAST(0 AS BIGINT) END"
     classes = [f"bits_{i} & {CLASS_MASK}" for i in range(len(names.columns))]
     parts = [
-        f"CASE WHEN {size_class} = class OR {size_class} = 0 THEN bits_{i} ELSE CAST(0 AS BIGINT) END"
-        for i, size_class in enumerate(classes)
+        f"CASE WHEN {size_class} = class OR {size_class} = 0 THEN bits_{i} ELSE CAST({c.unreported} AS BIGINT) END"
+        for i, (size_class, c) in enumerate(zip(classes, names.columns, strict=True))
     ]
     return " | ".join([no_class, *parts])
 
@@ -98,7 +105,7 @@ def named_log(names: RegionNames) -> str:
 def bounding_statements() -> list[str]:
     """Return the statements of bounding.sql, which lead from `events` to `contributions`."""
     sql = (resources.files("search_insights.private") / "bounding.sql").read_text(encoding="utf-8")
-    if f"draw & {CLASS_MASK} " not in sql:
+    if not all(part in sql for part in (f"draw & {CLASS_MASK} ", f"draw & {2 * NO_CLASS - 1 - UNREPORTED})")):
         raise RuntimeError("bounding.sql reads draws in another layout than they are written in")
     code = "\n".join(line for line in sql.splitlines() if not line.startswith("--"))
     return [statement for statement in code.split(";") if statement.strip()]
@@ -120,6 +127,7 @@ def sums_query(names: RegionNames, condition: str = "TRUE") -> str:
         SELECT CAST(category AS BIGINT) AS category,
                (open_draw >> {CLASS_BITS}) & {mask} AS open_place,
                coalesce((classed_draw >> {CLASS_BITS}) & {mask}, -1) AS classed_place,
+               coalesce((finest_draw >> {CLASS_BITS}) & {mask}, -1) AS finest_place,
                count(*) AS user_days
         FROM contributions WHERE {condition} GROUP BY ALL"""
 

@@ -80,9 +80,13 @@ def count_week(
 
 
 def add_contributions(counts: Counts, cells: CellList, names: RegionNames, found: Contributions) -> None:
-    """Add a day's contributions to the counts: one place counts at open levels, the other at classed levels (X4)."""
+    """Add a day's contributions to the counts: each place counts at its own levels (X1; X4 for the classed ones)."""
     spec = cells.coverage.spec
-    parts = ((spec.open_levels, found.open_places), (spec.classed_levels, found.classed_places))
+    parts = (
+        (spec.open_levels, found.open_places),
+        (spec.classed_levels[:-1], found.classed_places),
+        (spec.classed_levels[-1:], found.finest_places),
+    )
     for levels, places in parts:
         counted = np.flatnonzero(places >= 0)
         for level in levels:

@@ -154,6 +154,7 @@ class DuckDbEngine:
             categories=sums["category"],
             open_places=sums["open_place"],
             classed_places=sums["classed_place"],
+            finest_places=sums["finest_place"],
             user_days=sums["user_days"],
         )
 

@@ -21,7 +21,7 @@ from search_insights.support.arrays import Counts, Numbers
 
 @dataclass(frozen=True, slots=True)
 class Contributions:
-    """How many user-days contribute to each (category, place at open levels, place at classed levels).
+    """How many user-days contribute to each (category, place at open, at classed and at the finest classed level).
 
     Places are those of `RegionNames`; -1 means no contribution at these levels. `events` is the number of log rows that
     they were drawn from, `unknown_category` how many of them have a category unknown to the spec. `no_region` is, for
@@ -34,6 +34,7 @@ class Contributions:
     categories: Numbers
     open_places: Numbers
     classed_places: Numbers
+    finest_places: Numbers
     user_days: Counts
 
 
@@ -46,6 +47,7 @@ def combined(parts: Sequence[Contributions]) -> Contributions:
         categories=np.concatenate([part.categories for part in parts]),
         open_places=np.concatenate([part.open_places for part in parts]),
         classed_places=np.concatenate([part.classed_places for part in parts]),
+        finest_places=np.concatenate([part.finest_places for part in parts]),
         user_days=np.concatenate([part.user_days for part in parts]),
     )
 

@@ -25,13 +25,15 @@ from search_insights.private.log import LogSource
 from search_insights.spec.coverage import Coverage
 from search_insights.support.arrays import Numbers
 
-# The layout of a draw, from the low end: size class, place, random bits, and two bits that put some events first:
-# NO_TOPIC is set if a search is not about a topic, NO_CLASS if its regions have no size class. bounding.sql relies on
-# it. A place consists of one number for each column that names regions; 0 is no region.
+# The layout of a draw, from the low end: size class, place, random bits, and three bits that put some events first:
+# NO_TOPIC is set if a search is not about a topic, UNREPORTED if its region at the finest classed level is not
+# reported, NO_CLASS if its regions have no size class. bounding.sql relies on it. A place consists of one number for
+# each column that names regions; 0 is no region.
 # A draw has 63 bits, because not every engine has unsigned integers.
 CLASS_BITS = 4
 CLASS_MASK = (1 << CLASS_BITS) - 1
-NO_TOPIC = 1 << 61
+NO_TOPIC = 1 << 60
+UNREPORTED = 1 << 61
 NO_CLASS = 1 << 62
 _MIN_RANDOM_BITS = 16  # two of a user's events tie, and the lesser place wins, once in 65,536 pairs at most
 
@@ -41,7 +43,8 @@ class NameColumn:
     """A column of the log that names regions, and the bits of a draw that each name stands for.
 
     A number n is the region `first + n` of the geography. The number `no_region` stands for a name that means none: an
-    ambiguous code or, if the log has a column for each level, a name that is not in the table.
+    ambiguous code or, if the log has a column for each level, a name that is not in the table. `unreported` is the bit
+    of a name without a reported region at the finest classed level; 0 in a column that does not decide about it.
     """
 
     role: str
@@ -51,6 +54,7 @@ class NameColumn:
     first: int
     no_region: int
     shift: int
+    unreported: int
 
     @property
     def table(self) -> str:
@@ -157,11 +161,17 @@ def _column(
     coverage: Coverage, role: str, log_column: str, numbers: Mapping[Any, int], first: int, no_region: int, shift: int
 ) -> NameColumn:
     """Return a column whose names have these numbers, with the bits of their draws."""
-    bits = [
-        (number << (shift + CLASS_BITS)) | (_class_number(coverage, first + number) if 0 < number < no_region else 0)
-        for number in numbers.values()
-    ]
-    return NameColumn(role, log_column, tuple(numbers), np.array(bits, dtype=np.int64), first, no_region, shift)
+    unreported = UNREPORTED if role in ("region", *coverage.spec.classed_levels[-1:]) else 0
+    of_region = {
+        number: _class_number(coverage, first + number)
+        | (0 if _is_reported_at_finest(coverage, first + number) else unreported)
+        for number in set(numbers.values())
+        if 0 < number < no_region
+    }
+    bits = [(number << (shift + CLASS_BITS)) | of_region.get(number, unreported) for number in numbers.values()]
+    return NameColumn(
+        role, log_column, tuple(numbers), np.array(bits, dtype=np.int64), first, no_region, shift, unreported
+    )
 
 
 def _counted(coverage: Coverage) -> list[int]:
@@ -208,3 +218,13 @@ def _class_number(coverage: Coverage, region: int) -> int:
     """Return the number of a region's size class; 0 if it has none."""
     size_class = coverage.standings[coverage.geography.regions[region].place_id].size_class
     return 0 if size_class is None else coverage.spec.class_names.index(size_class) + 1
+
+
+def _is_reported_at_finest(coverage: Coverage, region: int) -> bool:
+    """Return whether a region is, or lies in, a reported region of the finest classed level."""
+    geography = coverage.geography
+    return any(
+        coverage.standings[place.place_id].reported
+        for place in geography.lineage(geography.regions[region])
+        if place.level in coverage.spec.classed_levels[-1:]
+    )

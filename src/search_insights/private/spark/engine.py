@@ -72,14 +72,15 @@ def register_names(session: "SparkSession", names: RegionNames) -> None:
 
 
 def _sums_by_place(names: RegionNames) -> str:
-    """Sum on the cluster, open and classed levels separately.
+    """Sum on the cluster, open levels, classed levels and the finest of these separately.
 
     So the driver receives at most places times categories, however large the log is.
     """
     return f"""
         SELECT category, coalesce(open_place, -1) AS open_place, coalesce(classed_place, -1) AS classed_place,
-               sum(user_days) AS user_days
-        FROM ({sums_query(names)}) GROUP BY GROUPING SETS ((category, open_place), (category, classed_place))"""
+               coalesce(finest_place, -1) AS finest_place, sum(user_days) AS user_days
+        FROM ({sums_query(names)})
+        GROUP BY GROUPING SETS ((category, open_place), (category, classed_place), (category, finest_place))"""
 
 
 def _random(key: int, mask: int) -> str:
@@ -121,6 +122,7 @@ class SparkEngine:
             categories=sums["category"],
             open_places=sums["open_place"],
             classed_places=sums["classed_place"],
+            finest_places=sums["finest_place"],
             user_days=sums["user_days"],
         )
 
