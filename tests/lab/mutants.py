@@ -49,11 +49,11 @@ def everywhere(monkeypatch: Patch, function: Callable[..., Any], instead: Callab
 
 def _sql(monkeypatch: Patch, rule: str, instead: str) -> None:
     """Change a rule in bounding.sql."""
-    statements = bounding.bounding_statements()
+    statements = bounding.bounding_statements(load_spec())
     if not any(rule in statement for statement in statements):
         raise ValueError(f"bounding.sql no longer says {rule!r}")
     changed = [statement.replace(rule, instead) for statement in statements]
-    everywhere(monkeypatch, bounding.bounding_statements, lambda: changed)
+    everywhere(monkeypatch, bounding.bounding_statements, lambda spec: changed)
 
 
 def _x4_dropped(monkeypatch: Patch) -> None:

@@ -55,7 +55,7 @@ def profile_of_truth(path: Path, coverage: Coverage) -> Profile:
     groups = [group_of(coverage, region) for region in regions]
     counts, weights = {}, {}
     for group in dict.fromkeys(groups):
-        here = truth.counts[:, [g == group for g in groups]].reshape(-1, len(coverage.spec.categories))
+        here = truth.counts[:, [g == group for g in groups]].reshape(-1, len(coverage.spec.measures))
         counts[group], weights[group] = merge_similar(here[~np.isnan(here).any(axis=1)])
     return Profile(counts, weights)
 
@@ -77,7 +77,7 @@ def merge_similar(counts: Floats) -> tuple[Floats, Floats]:
 
 def _read_csv(path: Path, spec: Spec) -> Profile:
     """Read rows of level, size_class (may be empty), number of regions (and weeks), and a count for each category."""
-    columns = ["level", "size_class", "regions", *(c.id for c in spec.categories)]
+    columns = ["level", "size_class", "regions", *(c.id for c in spec.measures)]
     found: dict[Group, list[list[float]]] = {}
     known = (*spec.reported_groups, (spec.total.level, None))
     for line, row in enumerate(_rows(path, columns), start=2):

@@ -41,7 +41,7 @@ def start(coverage: Coverage, promise: Promise, profile: Profile | None = None) 
     values = {
         (*group, category.id): max(MIN_SIGMA, _LARGEST * math.sqrt(variance / largest))
         for group in variances
-        for category, variance in zip(spec.categories, variances[group], strict=True)
+        for category, variance in zip(spec.measures, variances[group], strict=True)
     }
     sigmas = tuple(replace(s, value=values[s.level, s.size_class, s.category]) for s in spec.sigmas)
     return calibrate(replace(spec, sigmas=sigmas), promise)

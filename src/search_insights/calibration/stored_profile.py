@@ -45,14 +45,14 @@ def _means(store: Store) -> Floats:
     """Return the mean counts of the total and of each region; noise may take a mean below 0, a count cannot be."""
     spec, regions = store.coverage.spec, CellList(store.coverage).regions
     noisy = np.stack([checked_counts(store, entry) for entry in store.entries()])
-    counts = noisy.reshape(len(noisy), len(regions), len(spec.categories)).astype(np.float64)
+    counts = noisy.reshape(len(noisy), len(regions), len(spec.measures)).astype(np.float64)
     counts, _ = with_total(spec, regions, counts, np.zeros(counts.shape[1:]))
     means: Floats = np.maximum(counts.mean(axis=0), 0)
     return means
 
 
 def _require_same_categories(store: Store, coverage: Coverage) -> None:
-    old, new = ([c.id for c in spec.categories] for spec in (store.coverage.spec, coverage.spec))
+    old, new = ([c.id for c in spec.measures] for spec in (store.coverage.spec, coverage.spec))
     if old != new:
         raise InputError(f"{store.path}: counts the categories {', '.join(old)}; expected {', '.join(new)}")
     if not store.entries():

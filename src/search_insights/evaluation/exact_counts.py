@@ -29,7 +29,9 @@ def add_exact_counts(
     names, cells = region_names(coverage), CellList(coverage)
     span = (weeks[0].begin, weeks[-1].end)
     with open_duckdb_engine(LogSource((str(log),)), coverage.spec, names) as engine, connect() as connection:
-        connection.execute("CREATE TABLE exact (week DATE, place_id TEXT, category TEXT, exact_count BIGINT)")
+        connection.execute(
+            "CREATE TABLE exact (week DATE, level TEXT, place_id TEXT, category TEXT, exact_count BIGINT)"
+        )
         for week in weeks:
             progress(f"truth of week {week}")
             found = count_week(engine, cells, names, week, span, Tolerance(other_weeks=True), lambda day: None)
@@ -39,8 +41,10 @@ def add_exact_counts(
             connection.unregister("given")
         with replacing_file(truth) as draft, private_files():
             connection.execute(f"""
-                COPY (SELECT t.*, exact_count FROM read_parquet({literal(str(truth))}) AS t
-                      LEFT JOIN exact USING (week, place_id, category) ORDER BY week, level, place_id, category)
+                COPY (SELECT week, coalesce(t.level, exact.level) AS level, place_id, category, expected_ratio,
+                             exact_count
+                      FROM read_parquet({literal(str(truth))}) AS t FULL JOIN exact USING (week, place_id, category)
+                      ORDER BY week, level, place_id, category)
                 TO {literal(str(draft))} (FORMAT parquet, COMPRESSION zstd)""")
 
 
@@ -48,11 +52,12 @@ def _columns(cells: CellList, counts: Counts) -> dict[str, np.ndarray[tuple[int]
     """Return a week's counts with the names of their cells; the total is the sum of the coarsest level's counts."""
     spec = cells.coverage.spec
     regions = cells.regions
-    shaped = counts.reshape(1, len(regions), len(spec.categories)).astype(np.float64)
+    shaped = counts.reshape(1, len(cells.nodes), len(spec.measures))[:, : len(regions)].astype(np.float64)
     counts_with_total = with_total(spec, regions, shaped, np.zeros(shaped.shape[1:]))[0].ravel().astype(np.int64)
-    places = [cells.coverage.geography.country.place_id, *(region.place_id for region in regions)]
+    places = (cells.coverage.geography.country, *regions)
     return {
-        "place_id": np.array([place for place in places for _ in spec.categories], dtype=object),
-        "category": np.array([c.id for _ in places for c in spec.categories], dtype=object),
+        "level": np.array([place.level for place in places for _ in spec.measures], dtype=object),
+        "place_id": np.array([place.place_id for place in places for _ in spec.measures], dtype=object),
+        "category": np.array([m.id for _ in places for m in spec.measures], dtype=object),
         "exact_count": counts_with_total,
     }

@@ -15,9 +15,10 @@ from search_insights.private.engine import Contributions, Engine, UnusedRows
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import RegionNames
 from search_insights.spec.cells import CellList
+from search_insights.spec.measures import measure_values
 from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import Week
-from search_insights.support.arrays import Counts
+from search_insights.support.arrays import Counts, Numbers
 
 # Events this close to the requested weeks do not count against a log: files may be cut at another midnight.
 _MARGIN = timedelta(days=1)
@@ -82,6 +83,9 @@ def count_week(
 def add_contributions(counts: Counts, cells: CellList, names: RegionNames, found: Contributions) -> None:
     """Add a day's contributions to the counts: each place counts at its own levels (X1; X4 for the classed ones)."""
     spec = cells.coverage.spec
+    if spec.has_one_place:
+        _add_in_one_place(counts, cells, names, found)
+        return
     parts = (
         (spec.open_levels, found.open_places),
         (spec.classed_levels[:-1], found.classed_places),
@@ -89,11 +93,25 @@ def add_contributions(counts: Counts, cells: CellList, names: RegionNames, found
     )
     for levels, places in parts:
         counted = np.flatnonzero(places >= 0)
+        first_cells = cells.first_cells(_regions(spec, names, places[counted]))
         for level in levels:
-            regions = names.regions_for(level, places[counted])
-            first_cells = np.where(regions >= 0, cells.cells_above[level][regions], -1)
-            reported = first_cells >= 0
-            np.add.at(counts, (first_cells + found.categories[counted])[reported], found.user_days[counted][reported])
+            reported = first_cells[level] >= 0
+            numbers = first_cells[level] + found.categories[counted]
+            np.add.at(counts, numbers[reported], found.user_days[counted][reported])
+
+
+def _add_in_one_place(counts: Counts, cells: CellList, names: RegionNames, found: Contributions) -> None:
+    """Add what each user-day measures, in its one place, at every level that the place has."""
+    spec = cells.coverage.spec
+    amounts = measure_values(spec.measures, spec.topics, found.categories) * found.user_days[:, None]
+    for first_cells in cells.first_cells(_regions(spec, names, found.open_places)).values():
+        reported = first_cells >= 0
+        numbers = first_cells[reported, None] + np.arange(len(spec.measures))
+        np.add.at(counts, numbers, amounts[reported])
+
+
+def _regions(spec: Spec, names: RegionNames, places: Numbers) -> dict[str, Numbers]:
+    return {level: names.regions_for(level, places) for level in spec.level_names}
 
 
 def _require_known_categories(found: Contributions, spec: Spec, day: date, column: str) -> None:
