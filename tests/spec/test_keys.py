@@ -12,14 +12,12 @@ from search_insights.commands.spec_reference import spec_page
 from search_insights.errors import SpecError
 from search_insights.spec.commented import commented_toml
 from search_insights.spec.keys import REQUIRED, SECTIONS, Key, section
+from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
 from search_insights.spec.spec import (
     Category,
     Level,
     Promise,
-    Reliability,
-    Scaling,
     SizeClass,
-    Sparsity,
     Spec,
     Total,
     Trend,

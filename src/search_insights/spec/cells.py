@@ -11,6 +11,7 @@ never published. It stands in the list like a region, after all regions.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -52,7 +53,7 @@ class CellList:
             return ()
         levels = self.coverage.spec.level_names
         parents = dict.fromkeys(self._counted_parents[r.place_id] for r in self.regions if r.level != levels[0])
-        finer = dict(zip(levels, levels[1:], strict=False))
+        finer = dict(pairwise(levels))
         by_place_id = self.coverage.geography.by_place_id
         return tuple(_rest(by_place_id[parent], finer[by_place_id[parent].level]) for parent in parents if parent)
 

@@ -12,16 +12,14 @@ from datetime import date, timedelta
 import numpy as np
 
 from search_insights.spec.geography import Geography
+from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
 from search_insights.spec.spec import (
     MAX_SIGMA,
     Category,
     Level,
     Promise,
-    Reliability,
-    Scaling,
     Sigma,
     SizeClass,
-    Sparsity,
     Spec,
     Total,
     Trend,

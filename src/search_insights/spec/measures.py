@@ -47,6 +47,9 @@ class Counting:
     reconcile: bool = False
 
 
+PAPER_COUNTING = Counting()
+
+
 def wrong_counting(counting: Counting, given: Sequence[Measure], topics: int) -> Iterator[Problem]:
     """Yield what is wrong with how a spec counts."""
     yield from require_one_of(counting.place, (BY_CATEGORY, ONE_PLACE), "counting.place")

@@ -28,7 +28,7 @@ from search_insights.spec.checks import (
     require_within,
     require_word,
 )
-from search_insights.spec.measures import ONE_PLACE, Counting, Measure, wrong_counting, wrong_measures
+from search_insights.spec.measures import ONE_PLACE, PAPER_COUNTING, Counting, Measure, wrong_counting, wrong_measures
 from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
 from search_insights.spec.zones import expected_zone, is_zone
 
@@ -163,7 +163,7 @@ class Spec:
     reliability: Reliability
     sparsity: Sparsity
     scaling: Scaling
-    counting: Counting = Counting()
+    counting: Counting = PAPER_COUNTING
     given_measures: tuple[Measure, ...] = ()
 
     def __post_init__(self) -> None:
@@ -362,7 +362,7 @@ class Spec:
     def canonical(self) -> str:
         """Return the spec as text that does not depend on the layout of its file."""
         fields = asdict(self)
-        for key, default in (("counting", Counting()), ("given_measures", ())):
+        for key, default in (("counting", PAPER_COUNTING), ("given_measures", ())):
             if getattr(self, key) == default:  # not part of a spec of before it existed, whose fingerprint must stay
                 del fields[key]
         for trend in fields["trends"]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from search_insights.errors import InputError, Problem, SpecError
 from search_insights.spec.checks import refuse
-from search_insights.spec.measures import Counting, Measure
+from search_insights.spec.measures import PAPER_COUNTING, Counting, Measure
 from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
 from search_insights.spec.spec import (
     MAX_SIGMA,
@@ -115,7 +115,7 @@ def _values(top: Table) -> dict[str, Any]:
         reliability=top.table("reliability").read(Reliability),
         sparsity=top.table("sparsity").read(Sparsity),
         scaling=top.table("scaling").read(Scaling),
-        counting=top.table("counting").read(Counting) if "counting" in top.names() else Counting(),
+        counting=top.table("counting").read(Counting) if "counting" in top.names() else PAPER_COUNTING,
         given_measures=tuple(t.read(Measure) for t in top.tables("measure")) if "measure" in top.names() else (),
     )
     reporting.finish()
@@ -193,7 +193,7 @@ def spec_toml(spec: Spec) -> str:
     """Return the text of a TOML file that reads back as the same spec."""
     lines = [f"{key} = {_toml(getattr(spec, key))}" for key in _TOP_KEYS]
     lines += _section("promise", spec.promise)
-    if spec.counting != Counting():
+    if spec.counting != PAPER_COUNTING:
         lines += _section("counting", spec.counting)
     lists = {"category": spec.categories, "measure": spec.given_measures, "trend": spec.trends, "level": spec.levels}
     for key, things in lists.items():

@@ -26,21 +26,21 @@ def reconciled(cells: CellList, counts: Floats, variances: Floats) -> tuple[Floa
     """
     steps = _steps(cells)
     root = len(cells.nodes)
-    z = np.concatenate([counts, np.zeros_like(counts[:, :1])], axis=1)
-    own = np.concatenate([variances, np.full_like(variances[:1], np.inf)])
+    z = np.concatenate([counts.swapaxes(0, 1), np.zeros_like(counts[:, :1]).swapaxes(0, 1)])  # nodes first
+    own = np.concatenate([variances, np.full_like(variances[:1], np.inf)])[:, None]
     b, sums, spread = own.copy(), np.zeros_like(z), np.zeros_like(own)
     for nodes, parents in reversed(steps):
-        np.add.at(sums, (slice(None), parents), z[:, nodes])
+        np.add.at(sums, parents, z[nodes])
         np.add.at(spread, parents, b[nodes])
         above = np.unique(parents)
         b[above] = 1 / (1 / own[above] + 1 / spread[above])
-        z[:, above] = b[above] * (z[:, above] / own[above] + sums[:, above] / spread[above])
+        z[above] = b[above] * (z[above] / own[above] + sums[above] / spread[above])
     for nodes, parents in steps:
         share = b[nodes] / spread[parents]
-        z[:, nodes] += share * (z[:, parents] - sums[:, parents])
+        z[nodes] += share * (z[parents] - sums[parents])
         b[nodes] -= share**2 * (spread[parents] - b[parents])
     order = np.concatenate([[root], np.arange(len(cells.regions))])
-    return z[:, order], b[order]
+    return z[order].swapaxes(0, 1), b[order, 0]
 
 
 def _steps(cells: CellList) -> list[tuple[Numbers, Numbers]]:
