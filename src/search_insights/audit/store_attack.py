@@ -64,8 +64,7 @@ def _check_sizes(cells: CellList, exact: Sequence[Counts], noise: list[Floats]) 
     Noise with a sigma below 1 is almost always -1, 0 or 1, and its sum of squares is not chi-squared; it is left to the
     attack.
     """
-    standings = cells.coverage.standings
-    kinds = [(c.region.level, standings[c.region.place_id].size_class, c.category) for c in cells.cells]
+    kinds = [(c.region.level, c.size_class, c.category) for c in cells.cells]
     wide = np.tile(cells.sigmas >= 1, 2)
     names = [" ".join(filter(None, kind)) for kind in kinds]
     groups = {f"noise on {name}": wide & np.tile(np.array(names) == name, 2) for name in dict.fromkeys(names)}
