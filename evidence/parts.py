@@ -117,6 +117,13 @@ PARTS = (
         (0.5, 0.5),
     ),
     _benchmark(
+        "straddling",
+        "errors of county values if a log names ZIPs only, next to a column for each level",
+        "--weeks 4",
+        "--weeks 8",
+        (4, 8),
+    ),
+    _benchmark(
         "pool",
         "what the unlabelled pool adds to the classifier's labels",
         "--sizes 500 1000 --subsets 4",

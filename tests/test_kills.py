@@ -20,6 +20,7 @@ from tests.lab.kills import Case, Tally, check, copy_of, random_moments, run_pro
 from tests.lab.soak import soak
 
 NAMES = [
+    "init",
     "anonymize, first",
     "anonymize, later",
     "publish, first",

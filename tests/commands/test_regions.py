@@ -105,6 +105,7 @@ def test_json_rows_have_the_columns_of_the_geography_and_the_standing(run: Run) 
     assert set(row) == {
         *("code", "name", "level", "parent", "population", "land_area_km2", "latitude", "longitude", "place_id"),
         *("size_class", "reported", "reason"),
+        *("also_in", "from_elsewhere", "counted_elsewhere"),
     }
     assert (row["code"], row["level"], row["parent"], row["place_id"]) == (
         "95023",
@@ -113,6 +114,27 @@ def test_json_rows_have_the_columns_of_the_geography_and_the_standing(run: Run) 
         "zip/95023",
     )
     assert (row["size_class"], row["reported"]) == ("small", False)
+    assert row["also_in"] == {"geoId/06085": 0.002812}
+    assert (row["from_elsewhere"], row["counted_elsewhere"]) == (0.0, 0.0)
+
+
+def test_a_county_without_a_zip_of_its_own_is_counted_elsewhere(run: Run) -> None:
+    """The card says what a log that names ZIPs only does to a county: no count of Fairfax city can be its own."""
+    _, out, _ = run("regions", "geoId/51600")
+    [card] = cards(out)
+    assert card["elsewhere"] == (
+        "if a log names postal_code regions only, 0.0% of its count is made elsewhere, and 100.0% of its own searches "
+        "are counted elsewhere"
+    )
+
+
+def test_a_zip_shows_the_counties_that_it_extends_into(run: Run) -> None:
+    """The largest share comes first; a tiny one is not shown as none."""
+    _, out, _ = run("regions", "zip/20736")
+    [card] = cards(out)
+    assert card["also in"] == (
+        "1.4% in Anne Arundel County (24003), under 0.1% in Yavapai County (04025); of its addresses"
+    )
 
 
 def test_a_long_list_is_cut_for_people_and_complete_for_scripts(run: Run, us: Geography) -> None:
@@ -143,6 +165,23 @@ def test_another_country_is_described_by_its_own_spec(run: Run, qazaria: list[st
     assert card["size class"] == "rural, as O'Hara'; DROP TABLE regions; /* (population 9,999)"
     assert card["population"] == "not known"
     assert card["reported"] == "no: X3: parish regions of size class rural are not reported"
+
+
+def test_another_country_may_bring_its_straddling_table(run: Run, qazaria: list[str], tmp_path: Path) -> None:
+    """Without one, nothing is said; with a bad one, the command ends with one line and exit code 2."""
+    _, out, _ = run("regions", "p06", *qazaria)
+    assert "also in" not in out
+    table = tmp_path / "straddling.csv"
+    table.write_text("place_id,also_in,share\nqz/s/p06,qz/m/0211,0.25\n", encoding="utf-8")
+    _, out, _ = run("regions", "p06", "--straddling", str(table), *qazaria)
+    assert cards(out)[0]["also in"] == "25.0% in Least Area (0211); of its addresses"
+    table.write_text("place_id,also_in,share\nqz/s/p06,qz/m/0211,1.25\n", encoding="utf-8")
+    code, out, err = run("regions", "p06", "--straddling", str(table), *qazaria)
+    assert (code, out) == (2, "")
+    assert err == f"search-insights: {table}, row 1: column 'share': expected a number above 0 and up to 1\n"
+    code, _, err = run("regions", "p06", "--straddling", "us", *qazaria)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--straddling us: is about the packaged geography" in err
 
 
 def test_several_matches_are_listed(run: Run, qazaria: list[str]) -> None:

@@ -73,7 +73,9 @@ def cases(home: Path) -> list[Case]:
     second = (*BACKUP[:-1], "second.db")
     later = str(WEEKS[-1] + timedelta(weeks=1))
     lose = ("store", "lose", "--store", "store.db", "--week", later, "--reason", "no log")
+    begin = ("init", "--out", "new", "--geography", "qazaria.csv", "--time-zone", "UTC", "--topic", "heating")
     return [
+        Case("init", one, begin, makes=("new",), again=frozenset({0, 2})),
         Case("anonymize, first", nothing, anonymize_words(*WEEKS[:2]), makes=files),
         Case("anonymize, later", one, anonymize_words(*WEEKS), makes=files),
         Case("publish, first", _without_dataset(three, home / "unpublished"), PUBLISH, makes=("dataset",)),

@@ -254,6 +254,7 @@ def test_levels_that_branch_are_refused(tmp_path: Path) -> None:
         ("land_area_km2", "3 km2", "a number from 0 to 1,000,000,000, got '3 km2'"),
         ("latitude", "90.1", "a number from -90 to 90, got '90.1'"),
         ("latitude", "north", "a number from -90 to 90, got 'north'"),
+        ("latitude", "46,8", "a number from -90 to 90, got '46,8'; write a decimal point"),
         ("longitude", "-180.5", "a number from -180 to 180, got '-180.5'"),
         ("code", "", "text on one line, got ''"),
         ("name", "", "text on one line, got ''"),

@@ -91,6 +91,15 @@ def test_what_can_be_utf_8_is_never_read_as_anything_else(tmp_path: Path, caplog
     assert caplog.records == []
 
 
+@pytest.mark.parametrize("wrong", [b"\xff", b"\xfc", b"\xc3"])
+def test_damaged_utf_8_is_not_taken_for_another_encoding(tmp_path: Path, wrong: bytes) -> None:
+    """Of a table with names in UTF-8 and one wrong byte, Latin-1 would change every name."""
+    path = write_csv(tmp_path / "regions.csv", SWISS)
+    path.write_bytes(path.read_bytes().replace(b"Suisse", b"S" + wrong + b"isse"))
+    with pytest.raises(GeographyError, match=r"regions\.csv: has characters of UTF-8 and bytes that are none"):
+        load_geography(path)
+
+
 def test_a_header_that_misses_a_column_names_it_whatever_the_separator(tmp_path: Path) -> None:
     """The separator is the one that divides the header best, not only one that divides it rightly."""
     path = tmp_path / "regions.csv"

@@ -9,6 +9,8 @@ import duckdb
 import pytest
 
 from search_insights.errors import InputError
+from search_insights.spec.geography import load_geography
+from search_insights.spec.straddling import load_straddling
 from search_insights.us.census import build_us_geography
 from tests.support.region_tables import REGION_COLUMNS, Row
 
@@ -185,6 +187,28 @@ def test_the_same_files_give_the_same_bytes(official: Official) -> None:
     """Building the table again gives the same file, bit for bit."""
     first = official.build().read_bytes()
     assert official.build().read_bytes() == first
+
+
+def test_the_shares_of_straddling_zips_are_written_on_request(official: Official) -> None:
+    """Each other county of a ZIP with its share; codes of other years count as those of 2018, and sum up."""
+    table = official.folder / "straddling.parquet"
+    estimates, counties, zctas, crosswalk = (official.folder / name for name in NAMES)
+    out = build_us_geography(estimates, counties, zctas, crosswalk, official.folder / "out.parquet", table)
+    assert out.read_bytes() == official.build().read_bytes()
+    assert load_straddling(load_geography(out), table).rows == (
+        ("zip/88001", "geoId/35021", 0.5),
+        ("zip/88002", "geoId/35013", 0.1),
+        ("zip/99566", "geoId/02016", 0.4),
+    )
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "missing/straddling.parquet"])
+def test_a_straddling_table_that_cannot_be_written_is_refused_first(official: Official, name: str) -> None:
+    """It must not replace the table of regions, nor leave that alone behind."""
+    files = [official.folder / each for each in (*NAMES, "out.parquet", name)]
+    with pytest.raises(InputError, match=f"{name}: the file cannot be written"):
+        build_us_geography(*files)
+    assert not (official.folder / "out.parquet").exists()
 
 
 BAD_INPUTS = [

@@ -10,6 +10,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from search_insights.spec.geography import Geography
+from search_insights.spec.straddling import Straddling, load_straddling
 from search_insights.us.geography import CODE_CHANGES, STATES
 from tests.support.region_tables import REGION_COLUMNS, Row
 
@@ -147,6 +149,50 @@ def test_known_places_are_where_they_belong(query_us: Query, place_id: str, name
     assert query_us(f"select name, parent from r where place_id = '{place_id}'") == [(name, parent)]
 
 
+# The ZIPs that straddle counties
+
+
+@pytest.fixture(scope="module")
+def straddling(us: Geography) -> Straddling:
+    return load_straddling(us)
+
+
+def test_the_straddling_zips_are_those_of_the_crosswalk(straddling: Straddling) -> None:
+    """A third of the 33,558 ZIPs in the crosswalk have addresses elsewhere, where 8.2 million people live.
+
+    Counties that only have another code in the crosswalk (Oglala Lakota, Kusilvak) are not elsewhere: with them it
+    would be 11,100 ZIPs.
+    """
+    assert (len(straddling.also_in), len(straddling.rows)) == (11_082, 14_601)
+    assert round(straddling.people_elsewhere) == 8_197_739
+    assert round(sum(straddling.people.values())) == 331_093_495
+
+
+def test_the_counties_lose_what_is_known(straddling: Straddling, us: Geography) -> None:
+    """105 counties lose over a quarter of their people to others, and five independent cities lose all of them."""
+    lost = {
+        us.by_place_id[place].name: exchange.counted_elsewhere
+        for place, exchange in straddling.exchanges.items()
+        if us.by_place_id[place].level == "county"
+    }
+    shares = [e.counted_elsewhere for place, e in straddling.exchanges.items() if len(place) == len("geoId/51600")]
+    assert sum(share > 0.25 for share in shares) == 105
+    assert sorted(name for name, share in lost.items() if share > 0.999) == [
+        *("Covington city", "Fairfax city", "Manassas Park city", "Martinsville city", "Williamsburg city"),
+    ]
+
+
+def test_a_zip_lies_mostly_in_its_own_county(straddling: Straddling) -> None:
+    """The parent in the table of regions is the county with the largest share, so no other share is larger."""
+    for others in straddling.also_in.values():
+        assert max(others.values()) <= 1 - sum(others.values()) + 2e-6
+
+
+def test_the_table_of_regions_is_what_stores_of_today_were_made_with(us: Geography) -> None:
+    """The straddling table is beside it: a store opens only with the fingerprint that it was made with."""
+    assert us.fingerprint == "ae401d11de2d1593e8a79ca4f906ba340d40fc8dc930f110192ddf347637705a"
+
+
 # The packaged shapes and the record of sources
 
 
@@ -189,6 +235,7 @@ def test_the_record_of_sources_matches_the_packaged_files() -> None:
     rows = {output["file"]: output["rows"] for output in record["outputs"]}
     for output in record["outputs"]:
         assert hashlib.sha256(packaged(output["file"]).read_bytes()).hexdigest() == output["sha256"]
+    assert rows["us_straddling.parquet"] == {"all": 14_601, "postal_code": 11_082}
     assert rows["us_shapes.topojson"] == {"states": 51, "counties": 3142}
     assert rows["us_regions.parquet"] == {"country": 1, "state": 51, "county": 3142, "postal_code": 33642}
 
@@ -206,3 +253,4 @@ def test_the_record_of_sources_has_origin_vintage_and_licence() -> None:
 def test_the_data_stays_small() -> None:
     """Everyone who installs the package downloads these files."""
     assert sum(packaged(name).stat().st_size for name in ("us_regions.parquet", "us_shapes.topojson")) < 3_000_000
+    assert packaged("us_straddling.parquet").stat().st_size < 200_000

@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--out {args.out}: exists already; a spec that a release was made with must not change")
     if not args.out.parent.is_dir():
         raise UsageError(f"--out {args.out}: the folder {args.out.parent} does not exist")
-    old, has_sigmas = load_draft(args.spec)
+    old, has_sigmas = load_draft(args.spec, start=args.start)
     with Steps() as steps:
         steps.show("looking for sigmas")
         starting = args.start or not has_sigmas
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
         profile = _profile(args.optimize, coverage) if args.optimize and coverage else None
         named = replace(old, name=args.name or (f"{old.name}-calibrated" if has_sigmas else old.name))
         new = _found(named, _promise(args, old), coverage, profile, starting)
-        specs = (old, new) if has_sigmas else (new,)
+        specs = (new,) if starting else (old, new)
         expected = [expect(spec, coverage, profile) for spec in specs] if coverage and profile else []
         accountings = [account(spec) for spec in specs]
     _write(args.out, new)

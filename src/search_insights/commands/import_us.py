@@ -6,6 +6,7 @@ from pathlib import Path
 
 from search_insights.commands.console import out
 from search_insights.spec.geography import load_geography
+from search_insights.spec.straddling import load_straddling
 
 HELP = "make the US geography from the official Census and HUD files"
 EXAMPLE = (
@@ -24,12 +25,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "out": "the Parquet file to write",
     }.items():
         parser.add_argument(f"--{name}", metavar="FILE", type=Path, required=True, help=words)
+    parser.add_argument(
+        "--straddling", metavar="FILE", type=Path, help="also write which ZIPs straddle counties, a Parquet file"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Import the files, then read the result back as any user of it would."""
     from search_insights.us.census import build_us_geography
 
-    path = build_us_geography(args.estimates, args.counties, args.zctas, args.crosswalk, args.out)
-    out(f"{path}: {len(load_geography(path).regions):,} regions")
+    path = build_us_geography(args.estimates, args.counties, args.zctas, args.crosswalk, args.out, args.straddling)
+    geography = load_geography(path)
+    out(f"{path}: {len(geography.regions):,} regions")
+    if args.straddling:
+        straddling = load_straddling(geography, args.straddling)
+        out(f"{args.straddling}: {len(straddling.also_in):,} ZIPs that straddle counties")
     return 0

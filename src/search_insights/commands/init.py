@@ -105,7 +105,9 @@ def _topics(texts: Sequence[str]) -> list[Topic]:
     for text in texts:
         name, equals, title = text.partition("=")
         if require_word(name, "") or (equals and require_line(title, "")):
-            raise UsageError(f'--topic {text}: expected NAME or NAME="Title", a name of letters, digits, _ and -')
+            raise UsageError(
+                f'--topic {text}: expected NAME or NAME="Title", a name of the letters a to z, digits, _ and -'
+            )
         if name.lower() == ANY:
             raise UsageError(f"--topic {name}: this is the category of every search, which all releases have")
         topics.append(Topic(name, title or name.replace("_", " ").replace("-", " ").capitalize()))
@@ -129,10 +131,19 @@ def _first_week(text: str | None) -> date:
 def _draft(geography: Geography, topics: list[Topic], args: argparse.Namespace, zone: str, first_week: date) -> Spec:
     if len(geography.levels) < 2:
         raise GeographyError(f"{geography.source}: has one level only; a release counts regions of a country")
+    problems: list[Problem] = []
+    promise = Promise(_EPSILON, _DELTA)
     try:
-        return draft_spec(geography, topics, Promise(args.epsilon, args.delta), zone, first_week)
+        promise = Promise(args.epsilon, args.delta)
     except SpecError as error:
-        raise UsageError("; ".join(map(_told, error.problems))) from None
+        problems += error.problems
+    try:
+        draft = draft_spec(geography, topics, promise, zone, first_week)
+    except SpecError as error:
+        problems += error.problems
+    if problems:
+        raise UsageError("; ".join(map(_told, problems)))
+    return draft
 
 
 def _told(problem: Problem) -> str:

@@ -31,6 +31,7 @@ OPTIONS = {
     "replace": "--replace",
     "seed": "--seed",
     "settings": "--conf",
+    "straddling": "--straddling",
     "times_changed": "--times-changed",
     "users": "--users",
     "week": "--week",
@@ -84,6 +85,16 @@ def add_coverage(parser: argparse.ArgumentParser) -> None:
 def coverage_of(args: argparse.Namespace) -> Coverage:
     """Load the spec and the geography that the options name."""
     return Coverage(load_spec(args.spec), load_geography(args.geography))
+
+
+def add_straddling(parser: argparse.ArgumentParser) -> None:
+    """Add --straddling."""
+    parser.add_argument(
+        "--straddling",
+        metavar="FILE",
+        help="the table of regions that extend into several others, Parquet or CSV (default: the packaged one, with "
+        "the packaged United States)",
+    )
 
 
 def add_jobs(

@@ -8,6 +8,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from search_insights.commands.console import Steps, note, out, span, table
+from search_insights.commands.options import add_straddling
 from search_insights.spec.weeks import DAYS_OF_WEEK
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store")
     parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="the dataset's folder")
     parser.add_argument("--correction", metavar="REASON", help="allow published values to change, and publish why")
+    add_straddling(parser)
     parser.add_argument(
         "--dry-run",
         action="store_true",
@@ -41,7 +43,9 @@ def run(args: argparse.Namespace) -> int:
     from search_insights.trends.release import OUTCOMES
 
     with Steps() as steps:
-        published = publish(args.store, args.out, correction=args.correction, progress=steps.show)
+        published = publish(
+            args.store, args.out, correction=args.correction, straddling=args.straddling, progress=steps.show
+        )
     rows = [
         (row["level"], row["trend"], f"{row['regions_with_a_value']:,}", *(f"{row[outcome]:,}" for outcome in OUTCOMES))
         for row in published.summary
@@ -88,7 +92,7 @@ def _dry_run(args: argparse.Namespace) -> int:
 
     with Steps() as steps:
         steps.show("deriving the trends")
-        seen = preview(args.store, args.out, correction=args.correction)
+        seen = preview(args.store, args.out, correction=args.correction, straddling=args.straddling)
     release = seen.release
     out("Dry run: nothing was written.\n")
     out(_scaling_line(seen))

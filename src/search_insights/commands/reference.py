@@ -53,6 +53,8 @@ def _rows(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def _name(action: argparse.Action) -> str:
     value = str(action.metavar or "|".join(map(str, action.choices or ())))
+    if action.nargs == "?" and action.option_strings:
+        value = f"[{value}]"
     words = [*action.option_strings[-1:], *([value] if value and action.nargs != 0 else [])]
     return f"`{' '.join(words)}{' ...' if action.nargs == '+' else ''}`".replace("|", "\\|")
 

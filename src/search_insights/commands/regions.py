@@ -1,14 +1,19 @@
-"""Look a region up by code, place_id or name: its levels, size class, area, whether it is reported, and why."""
+"""Look a region up by code, place_id or name: its levels, size class, area, whether it is reported, and why.
+
+If a log names postal codes only, each counts in the county with most of its addresses. The card of a postal code says
+which other counties it extends into; that of a county, how much of its count comes from elsewhere.
+"""
 
 import argparse
 from dataclasses import asdict
 from typing import Any
 
 from search_insights.commands.console import note, out, out_json, table
-from search_insights.commands.options import add_coverage, add_json, coverage_of
+from search_insights.commands.options import add_coverage, add_json, add_straddling, coverage_of
 from search_insights.errors import CheckFailed
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region
+from search_insights.spec.straddling import Straddling, load_straddling
 
 HELP = "look a region up by code or name"
 EXAMPLE = 'search-insights regions 95023\nsearch-insights regions "san benito" --json'
@@ -20,21 +25,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
     parser.add_argument("text", metavar="TEXT", help="a code, a place_id, or a name or part of it")
     add_coverage(parser)
+    add_straddling(parser)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Show the regions that match."""
     coverage = coverage_of(args)
+    straddling = load_straddling(coverage.geography, args.straddling)
     found = coverage.geography.find(args.text)
     if args.json:
-        out_json([_row(coverage, region) for region in found])
+        out_json([_row(coverage, straddling, region) for region in found])
         return 0 if found else CheckFailed.exit_code
     if not found:
         raise CheckFailed(f"no region {args.text!r}; give a code such as 94103, a place_id, or part of a name")
     exact = [region for region in found if args.text.strip() in (region.code, region.place_id)]
     if len(exact or found) <= 2:
-        out("\n\n".join(_card(coverage, region) for region in exact or found))
+        out("\n\n".join(_card(coverage, straddling, region) for region in exact or found))
     else:
         out(_list(coverage, found[:SHOWN]))
     if len(found) > SHOWN and not exact:
@@ -42,11 +49,18 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _row(coverage: Coverage, region: Region) -> dict[str, Any]:
-    return asdict(region) | coverage.standings[region.place_id]._asdict()
+def _row(coverage: Coverage, straddling: Straddling, region: Region) -> dict[str, Any]:
+    exchange = straddling.exchanges.get(region.place_id)
+    return {
+        **asdict(region),
+        **coverage.standings[region.place_id]._asdict(),
+        "also_in": dict(straddling.also_in.get(region.place_id, {})),
+        "from_elsewhere": round(exchange.from_elsewhere, 6) if exchange else 0.0,
+        "counted_elsewhere": round(exchange.counted_elsewhere, 6) if exchange else 0.0,
+    }
 
 
-def _card(coverage: Coverage, region: Region) -> str:
+def _card(coverage: Coverage, straddling: Straddling, region: Region) -> str:
     standing = coverage.standings[region.place_id]
     above = [f"{r.name} ({r.code})" for r in coverage.geography.lineage(region)][1:]
     facts = {
@@ -56,9 +70,29 @@ def _card(coverage: Coverage, region: Region) -> str:
         "population": "not known" if region.population is None else f"{region.population:,}",
         "land area": "not known" if region.land_area_km2 is None else f"{region.land_area_km2:,.1f} km2",
         "reported": f"{'yes, ' if standing.reported else 'no: '}{standing.reason}",
+        **_straddling_facts(straddling, region),
     }
     title = f"{region.code}  {region.name}  ({region.level})"
     return "\n".join([title, *(f"  {name:<12}{value}" for name, value in facts.items())])
+
+
+def _straddling_facts(straddling: Straddling, region: Region) -> dict[str, str]:
+    """Say which others a region extends into, or how much of its count is not its own; nothing if neither is so."""
+    by_id, facts = straddling.geography.by_place_id, {}
+    if others := straddling.also_in.get(region.place_id):
+        shares = sorted(others.items(), key=lambda pair: -pair[1])
+        words = ", ".join(f"{_percent(share)} in {by_id[place].name} ({by_id[place].code})" for place, share in shares)
+        facts["also in"] = f"{words}; of its addresses"
+    if exchange := straddling.exchanges.get(region.place_id):
+        facts["elsewhere"] = (
+            f"if a log names {straddling.level} regions only, {_percent(exchange.from_elsewhere)} of its count is made "
+            f"elsewhere, and {_percent(exchange.counted_elsewhere)} of its own searches are counted elsewhere"
+        )
+    return facts
+
+
+def _percent(share: float) -> str:
+    return "under 0.1%" if 0 < share < 0.001 else f"{share:.1%}"
 
 
 def _class_words(coverage: Coverage, region: Region) -> str:

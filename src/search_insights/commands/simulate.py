@@ -5,6 +5,7 @@ from pathlib import Path
 
 from search_insights.commands.console import Steps, note, out
 from search_insights.commands.options import about_option, add_coverage, coverage_of, parse_day
+from search_insights.spec.geography import PACKAGED_GEOGRAPHY
 
 HELP = "write a search log of a simulated population"
 EXAMPLE = "search-insights simulate --out LOG --from 2021-01-04 --weeks 22 --events-per-week 10000000 --seed 7"
@@ -30,6 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--queries", action="store_true", help="write query texts in place of categories")
     parser.add_argument(
+        "--straddling",
+        metavar="FILE",
+        nargs="?",
+        const=PACKAGED_GEOGRAPHY,
+        help="put people into every county that a ZIP extends into, by the geography's straddling table, and write a "
+        "column for each level (without FILE: the packaged table)",
+    )
+    parser.add_argument(
         "--truth", metavar="FILE", type=Path, help="also write the expected shares and exact counts, a private file"
     )
     add_coverage(parser)
@@ -39,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
     """Write the log and say where it is."""
     from search_insights.evaluation.exact_counts import add_exact_counts
     from search_insights.simulation.simulation import PEAK_SHARE, simulate
+    from search_insights.spec.straddling import load_straddling
     from search_insights.spec.weeks import week_of
     from search_insights.support.working_folder import temporary_folder
 
@@ -46,6 +56,7 @@ def run(args: argparse.Namespace) -> int:
     first_week = parse_day(args.first_week, "--from")
     with about_option("--from"):
         week_of(coverage.spec, first_week)
+    straddling = load_straddling(coverage.geography, args.straddling) if args.straddling else None
     with temporary_folder("categories-") as folder:
         # The truth of queries is counted by the categories they were made from: no classifier has a part in it.
         named = folder if args.queries and args.truth else None
@@ -59,6 +70,7 @@ def run(args: argparse.Namespace) -> int:
             users=args.users,
             peak_share=PEAK_SHARE if args.peak_share is None else args.peak_share,
             queries=args.queries,
+            straddling=straddling,
             truth=args.truth,
             named=named,
             progress=note,
@@ -66,7 +78,14 @@ def run(args: argparse.Namespace) -> int:
         out(f"{log.folder}: {log.files} days, {log.events:,} events, {log.bytes / 1e6:,.1f} MB")
         if log.truth is not None:
             with Steps() as steps:
-                add_exact_counts(log.truth, named or args.out, log.weeks, coverage, steps.show)
+                add_exact_counts(
+                    log.truth,
+                    named or args.out,
+                    log.weeks,
+                    coverage,
+                    steps.show,
+                    level_columns=straddling is not None,
+                )
     if log.truth is not None:
         out(f"{log.truth}: the truth; private, for evaluation only: never publish this file")
     return 0

@@ -6,7 +6,7 @@ python -m search_insights.commands.spec_reference > docs/spec.md
 from collections.abc import Iterator
 
 from search_insights.commands.console import out
-from search_insights.spec.keys import SECTIONS, Key, Section
+from search_insights.spec.keys import SECTIONS, WHAT_A_WORD_IS, Key, Section
 
 _HEAD = """\
 # The spec file
@@ -17,7 +17,7 @@ is [the paper's](../src/search_insights/spec/packaged/vaccination-v1.toml). This
 program itself uses; a test keeps it up to date. Section numbers and X1 to X4 are the paper's.
 
 All keys without a default are required. Unknown keys are refused, so that a misspelled one never becomes a silent
-default. All problems of a file are told at once, one on a line.
+default. All problems of a file are told at once, one on a line. A word is {word}.
 
 A store keeps the spec of its first week. Finish the spec before that: another spec needs another store.
 """
@@ -36,7 +36,9 @@ it finds all sigmas anew instead of keeping the proportions of the old ones.
 
 def spec_page() -> str:
     """Return the page: a section for each table of the file, with a row for each key."""
-    return "\n".join([_HEAD, *(line for section in SECTIONS for line in _section(section)), _TAIL])
+    return "\n".join(
+        [_HEAD.format(word=WHAT_A_WORD_IS), *(line for section in SECTIONS for line in _section(section)), _TAIL]
+    )
 
 
 def _section(section: Section) -> Iterator[str]:

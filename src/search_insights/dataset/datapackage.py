@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from search_insights.dataset.statement import lost_weeks
+from search_insights.dataset.straddling import straddling_summary
 from search_insights.dataset.tables import file_stem, region_columns, value_columns
 from search_insights.spec.spec import Spec, Trend
+from search_insights.spec.straddling import Straddling
 from search_insights.trends.release import Release
 
 
-def datapackage(release: Release, folder: Path) -> dict[str, Any]:
+def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[str, Any]:
     """Return the description of the dataset whose tables are in a folder."""
     spec, stem = release.coverage.spec, file_stem(release)
     first, last = release.trends.weeks[0], release.trends.weeks[-1]
@@ -33,6 +35,7 @@ def datapackage(release: Release, folder: Path) -> dict[str, Any]:
         },
         "lost_weeks": lost_weeks(release),
         "removed_regions": {"path": "sparsity.json", "regions": int(release.removed.sum())},
+        **({"straddling": straddling_summary(straddling)} if straddling.rows else {}),
         "resources": [
             _resource(folder / f"{stem}.csv", "csv", _csv_fields(spec)),
             _resource(folder / f"{stem}.parquet", "parquet", _parquet_fields(spec)),

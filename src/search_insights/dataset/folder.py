@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from search_insights.dataset.form import LEDGER, PACKAGE, PRIVACY, SPARSITY, SUMMARY, require_form
+from search_insights.dataset.form import LEDGER, PACKAGE, PRIVACY, SPARSITY, STRADDLING, SUMMARY, require_form
 from search_insights.errors import InputError
 from search_insights.store.ledger import FinalWeek, final_week
 from search_insights.support.files import MOST_OF_A_STATEMENT, open_plain, read_at_most, read_plain
@@ -21,7 +21,10 @@ from search_insights.support.sql import file_literal
 from search_insights.support.strict_json import parse_json
 
 # The files beside the tables in a published folder.
-STATEMENTS = ("datapackage.json", "privacy.json", "PRIVACY.md", "summary.json", "summary.svg", "sparsity.json")
+STATEMENTS = (
+    *("datapackage.json", "privacy.json", "PRIVACY.md", "summary.json", "summary.svg", "sparsity.json"),
+    "straddling.json",
+)
 
 _REGION_COLUMNS = ("date", "place_id", "level", "code", "country_region", "country_region_code")
 # A name of a file in the folder: no path, no address of elsewhere, no pattern of several files, nothing hidden.
@@ -173,8 +176,9 @@ def read_dataset(folder: Path) -> Dataset:
             statements[name] = read_plain(path)
     privacy = parse_json(statements["privacy.json"], folder / "privacy.json")
     require_form(privacy, PRIVACY, folder / "privacy.json")
-    if content := statements.get("sparsity.json"):
-        require_form(parse_json(content, folder / "sparsity.json"), SPARSITY, folder / "sparsity.json")
+    for name, form in (("sparsity.json", SPARSITY), ("straddling.json", STRADDLING)):
+        if content := statements.get(name):
+            require_form(parse_json(content, folder / name), form, folder / name)
     parts = {field.name: getattr(described, field.name) for field in fields(described)}
     dataset = Dataset(
         **parts,

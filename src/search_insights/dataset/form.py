@@ -55,6 +55,7 @@ PRIVACY = {
     "lost_weeks?": [{"week": str, "reason": str}],
 }
 SPARSITY = {"decided": bool, "removed": [str], "removed_after_publication": [str]}
+STRADDLING = {"level": str, "applies_if": str, "regions": {}}
 SUMMARY = [{"level": Word, "trend": Word, **dict.fromkeys(OUTCOMES, int)}]
 
 

@@ -20,6 +20,7 @@ from search_insights.dataset.publication import (
 )
 from search_insights.dataset.tables import csv_rows, open_tables
 from search_insights.errors import CheckFailed, InputError
+from search_insights.spec.straddling import load_straddling
 from search_insights.store.ledger import ScalingRecord, SparsityRecord
 from search_insights.store.opening import require_one_name
 from search_insights.support.replace_folder import require_replaceable
@@ -56,10 +57,11 @@ class Preview:
         return dict(Counter(level for level, _ in self.found.gone))
 
 
-def preview(store_path: Path, out: Path, *, correction: str | None = None) -> Preview:
+def preview(store_path: Path, out: Path, *, correction: str | None = None, straddling: Path | None = None) -> Preview:
     """Look at what `publish` would do with the same arguments; refuse what it would refuse."""
     require_reason(correction)
     release = make_release(store_path, only_look=True)
+    load_straddling(release.coverage.geography, straddling)
     refuse_to_lose_files(release, out)
     refuse_second_noise(release, out)
     require_replaceable(out)

@@ -13,10 +13,12 @@ from search_insights.dataset.folder import STATEMENTS, csv_table, published_week
 from search_insights.dataset.pages import privacy_page
 from search_insights.dataset.removals import sparsity_json
 from search_insights.dataset.statement import privacy_json
+from search_insights.dataset.straddling import straddling_json
 from search_insights.dataset.summary import save_summary_chart, summarize
 from search_insights.dataset.tables import file_stem, write_tables
 from search_insights.dp.accounting import account
 from search_insights.errors import CheckFailed, InputError, StoreError
+from search_insights.spec.straddling import Straddling, load_straddling
 from search_insights.spec.weeks import Week
 from search_insights.store.journal import remember_place
 from search_insights.store.ledger import FinalWeek, checked_reason
@@ -36,12 +38,18 @@ class Published:
 
 
 def publish(
-    store_path: Path, out: Path, *, correction: str | None = None, progress: Callable[[str], None] = lambda text: None
+    store_path: Path,
+    out: Path,
+    *,
+    correction: str | None = None,
+    straddling: Path | None = None,
+    progress: Callable[[str], None] = lambda text: None,
 ) -> Published:
     """Derive the dataset from a store and put it in place, as a whole or not at all.
 
     A value that is already published in `out` must not change, unless the publisher gives the reason for a correction,
-    which is recorded in the store and published with the dataset.
+    which is recorded in the store and published with the dataset. `straddling` is the straddling table of a geography
+    that is not the packaged one.
     """
     import duckdb
 
@@ -49,6 +57,7 @@ def publish(
 
     progress("deriving the trends")
     release = make_release(store_path)
+    table = load_straddling(release.coverage.geography, straddling)
     refuse_to_lose_files(release, out)
     refuse_second_noise(release, out)
     try:
@@ -59,7 +68,7 @@ def publish(
                 found = compare(release, table_of(release, out), csv_table(table_of(release, draft)), connection)
             release = with_correction(withdrawing(release, found.shown), found, out, correction)
             progress("writing the statements")
-            summary = _write_statements(release, draft)
+            summary = _write_statements(release, draft, table)
             refuse_second_noise(release, out)  # again: another process may have published there in the meantime
             record_decisions(store_path, release)
     except (OSError, duckdb.IOException) as error:
@@ -142,15 +151,18 @@ def with_correction(release: Release, found: Comparison, out: Path, correction: 
     return corrected(release, found.corrected, correction)
 
 
-def _write_statements(release: Release, draft: Path) -> list[dict[str, Any]]:
+def _write_statements(release: Release, draft: Path, straddling: Straddling) -> list[dict[str, Any]]:
     statement = privacy_json(release, account(release.coverage.spec))
     summary = summarize(release)
-    for name, content in (
-        ("datapackage.json", datapackage(release, draft)),
-        ("privacy.json", statement),
-        ("summary.json", summary),
-        ("sparsity.json", sparsity_json(release)),
-    ):
+    contents = {
+        "datapackage.json": datapackage(release, draft, straddling),
+        "privacy.json": statement,
+        "summary.json": summary,
+        "sparsity.json": sparsity_json(release),
+    }
+    if straddling.rows:
+        contents["straddling.json"] = straddling_json(straddling, release.coverage)
+    for name, content in contents.items():
         (draft / name).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     (draft / "PRIVACY.md").write_text(privacy_page(statement), encoding="utf-8")
     save_summary_chart(release, summary, draft / "summary.svg")

@@ -15,6 +15,7 @@ from search_insights.private.log import LogSource
 from search_insights.private.region_names import region_names
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
+from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import Week
 from search_insights.support.arrays import Counts
 from search_insights.support.files import private_files, replacing_file
@@ -23,22 +24,33 @@ from search_insights.trends.derive import with_total
 
 
 def add_exact_counts(
-    truth: Path, log: Path, weeks: Sequence[Week], coverage: Coverage, progress: Callable[[str], None]
+    truth: Path,
+    log: Path,
+    weeks: Sequence[Week],
+    coverage: Coverage,
+    progress: Callable[[str], None],
+    *,
+    level_columns: bool = False,
 ) -> None:
-    """Count the weeks of a simulated log exactly, and add the counts to its truth."""
-    names, cells = region_names(coverage), CellList(coverage)
+    """Count the weeks of a simulated log exactly, and add the counts to its truth.
+
+    With `level_columns`, each level is counted where the people are, although a ZIP may extend into several counties:
+    by its own column, and the finest level by the column `region`, from which X4 takes nothing that another level has.
+    """
     span = (weeks[0].begin, weeks[-1].end)
-    with open_duckdb_engine(LogSource((str(log),)), coverage.spec, names) as engine, connect() as connection:
+    with connect() as connection:
         connection.execute(
             "CREATE TABLE exact (week DATE, level TEXT, place_id TEXT, category TEXT, exact_count BIGINT)"
         )
-        for week in weeks:
-            progress(f"truth of week {week}")
-            found = count_week(engine, cells, names, week, span, Tolerance(other_weeks=True), lambda day: None)
-            columns = _columns(cells, found.counts)
-            connection.register("given", columns)
-            connection.execute("INSERT INTO exact SELECT CAST(? AS DATE), * FROM given", [week.first_day])
-            connection.unregister("given")
+        for source, levels in _sources(log, coverage.spec, level_columns):
+            names, cells = region_names(coverage, source), CellList(coverage)
+            with open_duckdb_engine(source, coverage.spec, names) as engine:
+                for week in weeks:
+                    progress(f"truth of week {week}")
+                    found = count_week(engine, cells, names, week, span, Tolerance(other_weeks=True), lambda day: None)
+                    connection.register("given", _columns(cells, found.counts, levels))
+                    connection.execute("INSERT INTO exact SELECT CAST(? AS DATE), * FROM given", [week.first_day])
+                    connection.unregister("given")
         with replacing_file(truth) as draft, private_files():
             connection.execute(f"""
                 COPY (SELECT week, coalesce(t.level, exact.level) AS level, place_id, category, expected_ratio,
@@ -48,16 +60,32 @@ def add_exact_counts(
                 TO {literal(str(draft))} (FORMAT parquet, COMPRESSION zstd)""")
 
 
-def _columns(cells: CellList, counts: Counts) -> dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]]:
-    """Return a week's counts with the names of their cells; the total is the sum of the coarsest level's counts."""
-    spec = cells.coverage.spec
-    regions = cells.regions
-    shaped = counts.reshape(1, len(cells.nodes), len(spec.measures))[:, : len(regions)].astype(np.float64)
-    counts_with_total = with_total(spec, regions, shaped, np.zeros(shaped.shape[1:]))[0].ravel().astype(np.int64)
-    places = (cells.coverage.geography.country, *regions)
+def _sources(log: Path, spec: Spec, level_columns: bool) -> list[tuple[LogSource, tuple[str, ...]]]:
+    """Return the ways to read a log, and the levels whose counts are taken from each."""
+    everything = (spec.total.level, *spec.level_names)
+    by_region = LogSource((str(log),))
+    if not level_columns:
+        return [(by_region, everything)]
+    return [(LogSource((str(log),), columns_of_levels(spec)), everything[:-1]), (by_region, everything[-1:])]
+
+
+def columns_of_levels(spec: Spec) -> dict[str, str]:
+    """Return the columns of levels of a simulated log, which are named like the levels."""
+    return {level: level for level in spec.level_names}
+
+
+def _columns(
+    cells: CellList, counts: Counts, levels: Sequence[str]
+) -> dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]]:
+    """Return a week's counts at some levels with the names of their cells; the total sums up the coarsest level."""
+    spec, country = cells.coverage.spec, cells.coverage.geography.country
+    shaped = counts.reshape(1, len(cells.nodes), len(spec.measures))[:, : len(cells.regions)].astype(np.float64)
+    with_country = with_total(spec, cells.regions, shaped, np.zeros(shaped.shape[1:]))[0][0].astype(np.int64)
+    kept = [i for i, region in enumerate((country, *cells.regions)) if region.level in levels]
+    places = [(country, *cells.regions)[i] for i in kept]
     return {
-        "level": np.array([place.level for place in places for _ in spec.measures], dtype=object),
-        "place_id": np.array([place.place_id for place in places for _ in spec.measures], dtype=object),
-        "category": np.array([m.id for _ in places for m in spec.measures], dtype=object),
-        "exact_count": counts_with_total,
+        "level": np.repeat(np.array([region.level for region in places], dtype=object), len(spec.measures)),
+        "place_id": np.repeat(np.array([region.place_id for region in places], dtype=object), len(spec.measures)),
+        "category": np.tile(np.array([m.id for m in spec.measures], dtype=object), len(places)),
+        "exact_count": with_country[kept].ravel(),
     }

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.simulation.interest import Interest, draw_interest
+from search_insights.simulation.places import Places, places_of
 from search_insights.simulation.population import (
     AWAY_SHARE,
     Indices,
@@ -23,6 +24,7 @@ from search_insights.simulation.population import (
 from search_insights.simulation.queries import QueryTexts, query_texts
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import WEEKDAYS
+from search_insights.spec.straddling import Straddling
 from search_insights.spec.weeks import Week
 from search_insights.spec.zones import zone
 from search_insights.support.arrays import Floats
@@ -47,6 +49,7 @@ class World:
     """Everything that is drawn once for a whole log."""
 
     coverage: Coverage
+    places: Places
     seed: int
     events_per_week: int
     people: People
@@ -87,14 +90,21 @@ class _SharedByDay:
 
 
 def make_world(
-    coverage: Coverage, seed: int, events_per_week: int, users: int, peak_share: float, queries: bool
+    coverage: Coverage,
+    seed: int,
+    events_per_week: int,
+    users: int,
+    peak_share: float,
+    queries: bool,
+    straddling: Straddling | None = None,
 ) -> World:
     """Draw the people, their interests and, if `queries`, the texts they type."""
-    tree = build_tree(coverage.geography)
+    places = places_of(coverage, straddling)
+    tree = build_tree(places.tree, places.region)
     people = draw_people(tree, users, seed)
-    interest = draw_interest(coverage.spec, coverage.geography, tree, people.search_weights(), peak_share, seed)
+    interest = draw_interest(coverage.spec, places.tree, tree, people.search_weights(), peak_share, seed)
     texts = query_texts(coverage.spec, seed) if queries else None
-    return World(coverage, seed, events_per_week, people, interest, texts)
+    return World(coverage, places, seed, events_per_week, people, interest, texts)
 
 
 def events_on(world: World, week: Week, day: date) -> int:

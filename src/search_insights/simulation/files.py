@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from search_insights.errors import InputError
 from search_insights.simulation.day import Columns, World, day_columns
+from search_insights.simulation.places import level_codes
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week
-from search_insights.support.sql import connect, literal
+from search_insights.support.sql import connect, identifier, literal
 
 if TYPE_CHECKING:
     import duckdb
@@ -47,7 +48,7 @@ def _require_same_simulation(connection: "duckdb.DuckDBPyConnection", path: Path
     found = _identity_of(connection, path)
     if found is None:
         raise InputError(f"{path.parent}: holds {path.name}, which is not from a simulation; give an empty folder")
-    other = [name for name, value in identity.items() if found.get(name) != value]
+    other = [name for name in {**identity, **found} if found.get(name) != identity.get(name)]
     if other:
         reason = f"{', '.join(other)} {'differs' if len(other) == 1 else 'differ'}"
         raise InputError(f"{path.parent}: holds another simulation ({reason}); give an empty folder")
@@ -68,18 +69,31 @@ def _identity_of(connection: "duckdb.DuckDBPyConnection", path: Path) -> dict[st
 def open_writer(world: World) -> "duckdb.DuckDBPyConnection":
     """Open a database that holds the texts. It uses one thread per query, because days are written in parallel."""
     connection = connect(threads=1)
-    _create_list(connection, "regions", "region_names", log_region_names(world.coverage), enum=True)
+    names, places = log_region_names(world.coverage), world.places
+    _create_list(connection, "regions", "region_names", [names[i] for i in places.region], enum=True)
+    for number, level in enumerate(_level_columns(world)):
+        _create_list(connection, f"level_{number}", f"names_{number}", level_codes(places, level), enum=True)
     _create_list(connection, "topics", "topic_ids", world.coverage.spec.topics, enum=True)
     if world.texts is not None:
         before, after = world.texts.split_at_place()
         _create_list(connection, "befores", "before", before)
         _create_list(connection, "afters", "after", after)
-        _create_list(connection, "places", "place_names", [r.name.lower() for r in world.coverage.geography.regions])
+        _create_list(connection, "places", "place_names", [place.name.lower() for place in places.tree.regions])
     return connection
 
 
+def _level_columns(world: World) -> tuple[str, ...]:
+    """Return the levels that the log has a column of: all of the spec, if a region may extend into several others."""
+    return world.coverage.spec.level_names if world.places.straddling else ()
+
+
 def _create_list(
-    connection: "duckdb.DuckDBPyConnection", table: str, column: str, values: Sequence[str], *, enum: bool = False
+    connection: "duckdb.DuckDBPyConnection",
+    table: str,
+    column: str,
+    values: Sequence[str | None],
+    *,
+    enum: bool = False,
 ) -> None:
     """Create a table with one row, a list of texts that events look up by number.
 
@@ -88,7 +102,8 @@ def _create_list(
     given: dict[str, Any] = {"i": np.arange(len(values)), "value": np.array(values, dtype=object)}
     connection.register("given", given)
     if enum:
-        connection.execute(f"CREATE TYPE {table}_enum AS ENUM (SELECT DISTINCT value FROM given ORDER BY value)")
+        query = "SELECT DISTINCT value FROM given WHERE value IS NOT NULL ORDER BY value"
+        connection.execute(f"CREATE TYPE {table}_enum AS ENUM ({query})")
     kind = f"{table}_enum" if enum else "VARCHAR"
     connection.execute(f"CREATE TABLE {table} AS SELECT list(value::{kind} ORDER BY i) AS {column} FROM given")
     connection.unregister("given")
@@ -116,11 +131,12 @@ def write_day(
     """Draw a day, write its file and return the file's size. `named` gets a copy of the day with categories."""
     path = out / f"{day}.parquet"
     columns = day_columns(world, week, day)
+    levels = _level_columns(world)
     with connection.cursor() as cursor:
         cursor.register("events", _arrays(columns))
-        _copy(cursor, _select(queries=world.texts is not None), path, {"simulation": json.dumps(identity)})
+        _copy(cursor, _select(levels, queries=world.texts is not None), path, {"simulation": json.dumps(identity)})
         if named is not None:
-            _copy(cursor, _select(queries=False), named / path.name, {"notice": PRIVATE})
+            _copy(cursor, _select(levels, queries=False), named / path.name, {"notice": PRIVATE})
     return path.stat().st_size
 
 
@@ -136,18 +152,19 @@ def _arrays(columns: Columns) -> dict[str, npt.NDArray[Any]]:
     return arrays
 
 
-def _select(*, queries: bool) -> str:
+def _select(levels: Sequence[str], *, queries: bool) -> str:
     """Write the query that turns numbers into the columns of a log.
 
     A list gives NULL at 0: no topic, no place in the text.
     """
+    columns = "".join(f"names_{i}[region + 1] AS {identifier(level)}, " for i, level in enumerate(levels))
     about, tables = "topic_ids[topic] AS category", "topics"
     if queries:
         about, tables = "concat(before[text], place_names[name], after[text]) AS query", "befores, afters, places"
     return f"""
         SELECT CAST(person AS BIGINT) AS user_id, make_timestamptz(instant) AS timestamp,
-               region_names[region + 1] AS region, {about}
-        FROM events, regions, {tables}"""
+               region_names[region + 1] AS region, {columns}{about}
+        FROM events, regions, {"".join(f"level_{i}, " for i in range(len(levels)))}{tables}"""
 
 
 def _copy(connection: "duckdb.DuckDBPyConnection", query: str, path: Path, metadata: dict[str, str]) -> None:

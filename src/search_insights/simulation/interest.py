@@ -110,9 +110,9 @@ class Interest:
 
     def expected(self, week: date) -> Floats:
         """Return the expected share of each topic in all regions; NaN where nobody ever searches."""
-        searches = self.tree.sum_upwards(self.search_weights)
+        searches = self.tree.sum_by_region(self.search_weights)
         with np.errstate(invalid="ignore", divide="ignore"):
-            about = self.tree.sum_upwards(self.shares(week) * self.search_weights)
+            about = self.tree.sum_by_region(self.shares(week) * self.search_weights)
             return about / np.where(searches > 0, searches, np.nan)
 
     def _change(self, week: date) -> Floats:

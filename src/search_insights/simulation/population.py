@@ -39,7 +39,8 @@ class Tree:
     """The geography as arrays indexed by region. Each region is an interval of the population.
 
     The intervals of the children fill that of their parent, so one uniform number draws a place in any region.
-    People live in the leaves.
+    People live in the leaves. `region` is the region that a log names: another one for the pieces of regions that
+    straddle others (places.py), which come last.
     """
 
     parent: Indices
@@ -47,6 +48,7 @@ class Tree:
     weight: Floats
     begin: Floats
     leaves: Indices
+    region: Indices
 
     @property
     def size(self) -> int:
@@ -81,6 +83,14 @@ class Tree:
                 row += np.bincount(self.parent[here], row[here], self.size)
         return total
 
+    def sum_by_region(self, values: Floats) -> Floats:
+        """Add to each region the values of all regions below it and of its own pieces; pieces are left out."""
+        total = self.sum_upwards(values)
+        regions = int(self.region.max()) + 1
+        for row in total.reshape(-1, self.size):
+            row[:regions] += np.bincount(self.region[regions:], row[regions:], regions)
+        return total[..., :regions]
+
     def sum_downwards(self, values: Floats) -> Floats:
         """Add to each region the values of all regions above it; the last axis is the regions."""
         total = values.copy()
@@ -90,8 +100,11 @@ class Tree:
         return total
 
 
-def build_tree(geography: Geography) -> Tree:
-    """Divide the country's people among the regions from the top down, by population where it is known."""
+def build_tree(geography: Geography, region: Indices | None = None) -> Tree:
+    """Divide the country's people among the regions from the top down, by population where it is known.
+
+    `region` says which regions are pieces of others; without it none is.
+    """
     number = {region.place_id: i for i, region in enumerate(geography.regions)}
     parent = np.array([number[r.parent] if r.parent else -1 for r in geography.regions], dtype=np.int32)
     depth = np.array([geography.levels.index(r.level) for r in geography.regions], dtype=np.int32)
@@ -104,7 +117,9 @@ def build_tree(geography: Geography) -> Tree:
     inner = np.zeros(len(parent), dtype=bool)
     inner[parent[1:]] = True
     leaves = np.flatnonzero(~inner & (weight > 0))
-    return Tree(parent, depth, weight, begin, leaves[np.argsort(begin[leaves])].astype(np.int32))
+    if region is None:
+        region = np.arange(len(parent), dtype=np.int32)
+    return Tree(parent, depth, weight, begin, leaves[np.argsort(begin[leaves])].astype(np.int32), region)
 
 
 def _weights(geography: Geography, parent: Indices) -> Floats:

@@ -18,7 +18,9 @@ from typing import Any
 from search_insights.errors import InputError
 from search_insights.simulation.day import World, events_on, make_world
 from search_insights.simulation.files import open_writer, prepare_folder, write_day, write_truth
+from search_insights.simulation.places import require_usable
 from search_insights.spec.coverage import Coverage
+from search_insights.spec.straddling import Straddling
 from search_insights.spec.weeks import Week, week_of, weeks_between
 from search_insights.support.files import private_files
 
@@ -41,6 +43,7 @@ class Simulation:
     users: int
     peak_share: float
     queries: bool
+    straddling: Straddling | None = None
 
     def __post_init__(self) -> None:
         for name, value, limit in (
@@ -53,6 +56,8 @@ class Simulation:
             raise InputError(f"`seed` {self.seed}: expected a whole number from 0 up")
         if not 0 < self.peak_share <= 0.5:
             raise InputError(f"`peak_share` {self.peak_share}: expected a number above 0 and up to 0.5")
+        if self.straddling is not None:
+            require_usable(self.coverage, self.straddling)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -65,7 +70,7 @@ class Simulation:
             "users": self.users,
             "peak_share": self.peak_share,
             "queries": self.queries,
-        }
+        } | ({"straddling": self.straddling.fingerprint} if self.straddling else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +96,25 @@ def simulate(
     users: int | None = None,
     peak_share: float = PEAK_SHARE,
     queries: bool = False,
+    straddling: Straddling | None = None,
     truth: Path | None = None,
     named: Path | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> SimulatedLog:
     """Write a log of some weeks into the folder `out`, one file a day, and the expected shares into `truth`.
 
-    The folder `named` gets the same events with the categories they were drawn from, in place of texts. Only the owner
-    can enter the folder, if it is made here, and read what is written.
+    With a straddling table, people live in one of the counties that a ZIP extends into, and the log has a column for
+    each level beside `region`. The folder `named` gets the same events with the categories they were drawn from, in
+    place of texts. Only the owner can enter the folder, if it is made here, and read what is written.
     """
     users = max(1, events_per_week // EVENTS_PER_USER) if users is None else users
-    simulation = Simulation(coverage, seed, events_per_week, users, peak_share, queries)
+    simulation = Simulation(coverage, seed, events_per_week, users, peak_share, queries, straddling)
     chosen = _weeks(coverage, first_week, weeks)
     _check_truth(truth, out)
     days = [(week, day) for week in chosen for day in week.days]
     with private_files():  # also while the world is made: the mask is the process's, and days are written in threads
         prepare_folder(out, simulation.identity)
-        world = make_world(coverage, seed, events_per_week, users, peak_share, queries)
+        world = make_world(coverage, seed, events_per_week, users, peak_share, queries, straddling)
         with open_writer(world) as connection:
             write = partial(write_day, connection, world, out=out, identity=simulation.identity, named=named)
             sizes = list(_with_progress(_in_parallel(write, days), world, days, progress))

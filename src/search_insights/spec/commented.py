@@ -4,7 +4,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from search_insights.spec.keys import Key, Section, section
+from search_insights.spec.keys import WHAT_A_WORD_IS, Key, Section, section
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import spec_toml
 
@@ -17,7 +17,7 @@ def commented_toml(spec: Spec, head: str) -> str:
     """Return the text of a TOML file that reads back as the same spec; `head` becomes the comment at its top."""
     blocks = spec_toml(spec).split("\n\n")
     seen: set[str] = set()
-    texts = ["\n".join(_comment(head))]
+    texts = ["\n".join(_comment(f"{head}\nA word is {WHAT_A_WORD_IS}."))]
     for block in blocks:
         part = _section_of(block)
         texts.append("\n".join(_explained(block.splitlines(), part, blocks, seen)))

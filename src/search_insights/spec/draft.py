@@ -5,11 +5,11 @@ stand-ins of most noise: `calibration` finds the right ones.
 """
 
 import math
+import statistics
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-
-import numpy as np
 
 from search_insights.spec.geography import Geography
 from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
@@ -30,7 +30,7 @@ ANY = "any"  # the category of every search
 WINDOW_WEEKS = 22  # of sparsity, as in the paper
 
 # The paper's classes of US counties end at 100,000 and 500,000 people: 81 % and 95.5 % of all counties are smaller.
-_SHARES_BELOW = (0.80, 0.95)
+_SHARES_BELOW = (80, 95)  # %
 _CLASS_NAMES = {2: ("small", "large"), 3: ("small", "medium", "large")}
 _FEWEST = 5  # regions of a class
 _MIN_AREA_KM2 = 3.0  # the paper's
@@ -105,12 +105,12 @@ def size_classes(geography: Geography) -> tuple[str | None, tuple[SizeClass, ...
 
 def _classes(populations: Sequence[int]) -> tuple[SizeClass, ...]:
     """Return classes with round bounds and enough regions in each; none if the regions cannot be divided."""
-    ordered = np.sort(np.array(populations))
+    ordered = sorted(populations)
     bounds: list[int] = []
-    for share in _SHARES_BELOW:
-        bound = _round_number(float(np.quantile(ordered, share)))
-        here = np.searchsorted(ordered, [bounds[-1] if bounds else 0, bound])
-        if here[1] - here[0] >= _FEWEST and ordered.size - here[1] >= _FEWEST:
+    for share in _SHARES_BELOW if len(ordered) > 2 * _FEWEST else ():
+        bound = _round_number(statistics.quantiles(ordered, n=100, method="inclusive")[share - 1])
+        first, end = (bisect_left(ordered, limit) for limit in (bounds[-1] if bounds else 0, bound))
+        if end - first >= _FEWEST and len(ordered) - end >= _FEWEST:
             bounds.append(bound)
     if not bounds:
         return ()

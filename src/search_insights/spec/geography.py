@@ -52,6 +52,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@")
 _UNSEEN_KINDS = ("Cf", "Mn", "Me", "Zs")
 _FILLERS = "\u115f\u1160\u2800"
 _COUNTRY_CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")  # names files and addresses
+_DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _REQUIRED = ("code", "name", "level", "parent")
 _RANGES = {
     "population": (0.0, 1e12),
@@ -236,7 +237,8 @@ def _why_no_number(value: object, column: str, limits: tuple[float, float]) -> s
         number = math.nan
     lowest, highest = limits
     if not lowest <= number <= highest:
-        return f"expected a number from {lowest:,.0f} to {highest:,.0f}, got {_short(str(value))}"
+        hint = "; write a decimal point" if _DECIMAL_COMMA.fullmatch(str(value)) and column != "population" else ""
+        return f"expected a number from {lowest:,.0f} to {highest:,.0f}, got {_short(str(value))}{hint}"
     if column == "population" and number != int(number):
         return f"expected a whole number, got {number}"
     return None

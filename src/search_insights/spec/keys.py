@@ -35,7 +35,8 @@ class Section:
         return self.header.strip("[]")
 
 
-_WORD = "a word: a letter, then at most 63 letters, digits, _ and -"
+_WORD = "a word"
+WHAT_A_WORD_IS = "a letter from a to z, then at most 63 letters, digits, _ and -"
 
 SECTIONS = (
     Section(

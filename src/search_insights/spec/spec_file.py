@@ -38,10 +38,14 @@ def load_spec(source: str | Path = DEFAULT_SPEC) -> Spec:
     return parse_spec(_text_of(source), str(source))
 
 
-def load_draft(source: str | Path) -> tuple[Spec, bool]:
-    """Read a spec that may have no sigmas yet, and return whether it has; if not, stand-ins of most noise are in it."""
+def load_draft(source: str | Path, *, start: bool = False) -> tuple[Spec, bool]:
+    """Read a spec that may have no sigmas yet, and return whether it has; if not, stand-ins of most noise are in it.
+
+    With `start`, the sigmas of the file are not looked at: they may be those of other levels or categories.
+    """
     text = _text_of(source)
-    return parse_spec(text, str(source), draft=True), "sigma" in parse_toml(text)
+    spec = parse_spec(text, str(source), draft=True, start=start)
+    return spec, "sigma" in parse_toml(text)
 
 
 def _text_of(source: str | Path) -> str:
@@ -61,12 +65,14 @@ def _read_text(path: Path) -> str:
         raise InputError(f"{path}: a spec is TOML in UTF-8; this file is not text in UTF-8") from None
 
 
-def parse_spec(text: str, source: str = "spec", *, draft: bool = False) -> Spec:
+def parse_spec(text: str, source: str = "spec", *, draft: bool = False, start: bool = False) -> Spec:
     """Return the spec in the text of a TOML file; `source` names the file in errors. A draft may have no sigmas."""
     try:
         values = parse_toml(text)
     except ValueError as error:
         raise InputError(f"{source}: not valid TOML: {error}") from None
+    if start:
+        values.pop("sigma", None)
     try:
         return _spec(Table(values, "", []), draft)
     except SpecError as error:

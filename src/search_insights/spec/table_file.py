@@ -9,6 +9,7 @@ import csv
 import difflib
 import glob
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,6 +37,9 @@ _SEPARATORS = {",": ",", ";": ";", "\t": "tabs"}  # and how they are told
 _ENCODINGS = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1", "cp1252": "Windows-1252"}
 # Latin-1 has control characters in the place of these; Windows-1252 has the euro sign, typographic quotes and the like.
 _WINDOWS_ONLY = bytes(range(0x80, 0xA0))
+
+# A character of UTF-8, and two that hardly ever follow each other in Latin-1: a damaged file is not taken for Latin-1.
+_TWO_BYTES = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xf4][\x80-\xbf]{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +131,18 @@ def text_form(path: Path, columns: Sequence[str]) -> TextForm:
 def _encoding(path: Path) -> str:
     """Return the encoding: that of a byte order mark, else UTF-8 if every byte fits, else one of a byte a character."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    is_utf8, windows = True, False
+    is_utf8, windows, some_utf8, last = True, False, False, b""
     with path.open("rb") as file:
         for number, chunk in enumerate(iter(partial(file.read, _CHUNK), b"")):
             if number == 0 and chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 return "utf-16"
             windows = windows or len(chunk.translate(None, _WINDOWS_ONLY)) < len(chunk)
-            is_utf8 = is_utf8 and _decodes(decoder, chunk)
+            some_utf8 = some_utf8 or _TWO_BYTES.search(last + chunk) is not None
+            is_utf8, last = is_utf8 and _decodes(decoder, chunk), chunk[-1:]
     if is_utf8 and _decodes(decoder, b"", final=True):
         return "utf-8"
+    if some_utf8:
+        raise GeographyError(f"{path}: has characters of UTF-8 and bytes that are none; save the table as UTF-8 anew")
     return "cp1252" if windows else "latin-1"
 
 

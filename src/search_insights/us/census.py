@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from search_insights.us.geography import Source, UsInputs, assemble, connect_single_threaded, first_row, input_error
+from search_insights.us.geography import (
+    Source,
+    UsInputs,
+    assemble,
+    connect_single_threaded,
+    first_row,
+    input_error,
+    write_straddling,
+)
 
 if TYPE_CHECKING:
     import duckdb
@@ -71,8 +79,15 @@ _ZIPS_QUERY = r"""
 _SHARES_QUERY = "select zip, county, tot_ratio as share from crosswalk"
 
 
-def build_us_geography(estimates: Path, counties: Path, zctas: Path, crosswalk: Path, out: Path) -> Path:
-    """Build the table of regions from the official files, write it to `out` and return `out`."""
+def build_us_geography(
+    estimates: Path, counties: Path, zctas: Path, crosswalk: Path, out: Path, straddling: Path | None = None
+) -> Path:
+    """Build the table of regions from the official files, write it to `out` and return `out`.
+
+    If a path is given for it, the table of ZIPs that straddle counties is written too.
+    """
+    if straddling is not None:
+        _check_second_output(out, straddling)
     connection = connect_single_threaded()
     _read(connection, estimates, "estimates", _ESTIMATES)
     _read(connection, counties, "counties", _GAZETTEER)
@@ -84,7 +99,21 @@ def build_us_geography(estimates: Path, counties: Path, zctas: Path, crosswalk: 
         zips=Source(str(zctas), _ZIPS_QUERY),
         shares=Source(str(crosswalk), _SHARES_QUERY),
     )
-    return assemble(connection, inputs, out)
+    path = assemble(connection, inputs, out)
+    if straddling is not None:
+        write_straddling(connection, straddling)
+    return path
+
+
+def _check_second_output(out: Path, straddling: Path) -> None:
+    """Refuse a second file that could not be written, or would replace the first, before either is written."""
+    if straddling.resolve() == out.resolve() or not straddling.parent.is_dir():
+        raise input_error(
+            str(straddling),
+            "the file cannot be written",
+            "another file than the table of regions, in a folder that exists",
+            "create the folder or choose another file",
+        )
 
 
 def _read(connection: duckdb.DuckDBPyConnection, path: Path, name: str, columns: Sequence[_Column]) -> None:

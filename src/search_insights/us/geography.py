@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from search_insights.errors import InputError
 from search_insights.support.files import replacing_file
-from search_insights.support.sql import connect
+from search_insights.support.sql import connect, literal
 
 if TYPE_CHECKING:
     import duckdb
@@ -76,11 +76,19 @@ def assemble(connection: duckdb.DuckDBPyConnection, inputs: UsInputs, out: Path)
         source: Source = getattr(inputs, name)
         connection.execute(f"create temp table input_{name} as {source.query}")
     _check_unique(connection, inputs)
-    for statement in (_PEOPLE, _LAND, _STATE_LAND, _ZIP_COUNTIES, _ZIP_AREAS):
+    for statement in (_PEOPLE, _LAND, _STATE_LAND, _ZIP_SHARES, _ZIP_COUNTIES, _ZIP_AREAS):
         connection.execute(statement)
     _check_complete(connection, inputs)
     _check_zips(connection, inputs)
-    return _write(connection, out)
+    return _write(connection, _REGIONS, out)
+
+
+def write_straddling(connection: duckdb.DuckDBPyConnection, out: Path, metadata: str = "") -> Path:
+    """Write which ZIPs of the assembled table straddle counties, and the share of their addresses in each other one.
+
+    `metadata` is written into the file as its geography.
+    """
+    return _write(connection, _STRADDLING, out, f", KV_METADATA {{geography: {literal(metadata)}}}" if metadata else "")
 
 
 def _load_constants(connection: duckdb.DuckDBPyConnection) -> None:
@@ -117,12 +125,14 @@ _STATE_LAND = """
 
 # A ZIP belongs to the county with most of its addresses; a tie goes to the lowest code. Sums are rounded before they
 # are compared, so that equal halves are a tie in whatever order they were added.
+_ZIP_SHARES = """
+    create temp table zip_shares as
+    select zip, coalesce(value, county) as county, round(sum(share), 9) as share
+    from input_shares left join changes on changes.fips = county group by 1, 2"""
 _ZIP_COUNTIES = """
     create temp table zip_counties as
-    select zip, county from (
-        select zip, coalesce(value, county) as county, round(sum(share), 9) as share
-        from input_shares left join changes on changes.fips = county group by 1, 2
-    ) qualify row_number() over (partition by zip order by share desc, county) = 1"""
+    select zip, county from zip_shares
+    qualify row_number() over (partition by zip order by share desc, county) = 1"""
 
 _ZIP_AREAS = """
     create temp table zip_areas as
@@ -158,6 +168,13 @@ _REGIONS = """
            round(area, 6)::double as land_area_km2, round(latitude, 5)::double as latitude,
            round(longitude + case when longitude < -180 then 360 else 0 end, 5)::double as longitude, place_id
     from regions order by rank, code"""
+
+_STRADDLING = """
+    select 'zip/' || zip as place_id, 'geoId/' || zip_shares.county as also_in, round(share, 6)::double as share
+    from zip_shares join zip_areas using (zip)
+    where zip_shares.county <> zip_areas.county and round(share, 6) > 0
+      and zip_shares.county in (select fips from people where length(fips) = 5)
+    order by 1, 2"""
 
 
 def _check_unique(connection: duckdb.DuckDBPyConnection, inputs: UsInputs) -> None:
@@ -230,13 +247,13 @@ def _check_zips(connection: duckdb.DuckDBPyConnection, inputs: UsInputs) -> None
         _log.warning(message, inputs.zips.label, left_out, inputs.shares.label)
 
 
-def _write(connection: duckdb.DuckDBPyConnection, out: Path) -> Path:
-    """Write the table to a file that appears complete or not at all."""
+def _write(connection: duckdb.DuckDBPyConnection, query: str, out: Path, options: str = "") -> Path:
+    """Write a table to a file that appears complete or not at all."""
     import duckdb
 
     try:
         with replacing_file(out) as draft:
-            connection.sql(_REGIONS).write_parquet(str(draft), compression="zstd")
+            connection.execute(f"COPY ({query}) TO {literal(str(draft))} (FORMAT parquet, COMPRESSION zstd{options})")
     except (OSError, duckdb.IOException) as error:
         raise input_error(
             str(out),
