@@ -131,6 +131,13 @@ PARTS = (
         (1.5, 10),
     ),
     _benchmark(
+        "text_logs",
+        "time of reading and bounding CSV and JSON lines, next to DuckDB counting the rows of the same file",
+        "--events 3.5e6 --rounds 2",
+        "",
+        (2, 4),
+    ),
+    _benchmark(
         "growth",
         "time, CPU, memory and shuffle of a week by the size of its log, on DuckDB and Spark",
         "--duckdb 5e6,20e6 --spark 5e6",

@@ -6,7 +6,7 @@ import socket
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -32,6 +32,16 @@ if TYPE_CHECKING:
 # No deadline: whether a test passes does not depend on how busy the machine is.
 settings.register_profile("steady", deadline=None, max_examples=50)
 settings.load_profile("steady")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """Replace the order of `--dist loadfile` by one in which tests with Spark share it, and long files begin first."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from tests.support.schedule import Schedule
+
+    return Schedule(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

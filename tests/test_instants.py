@@ -21,6 +21,7 @@ from tests.support.stores import add_weeks, short_window_coverage
 
 SUNDAY_NIGHT = "2021-03-15 05:00:00"  # UTC: Sunday evening in California; Monday morning if it is read there
 NEXT_MONDAY = str(NEXT_WEEK.first_day)
+IN_PACIFIC = ("--naive-zone", "America/Los_Angeles")
 
 
 def in_text(mark: str, week: int = 0) -> str:
@@ -50,14 +51,14 @@ def test_a_change_of_reading_is_refused_unless_said(
     publisher: Publisher, form: str, first: str, second: str, before: str, after: str
 ) -> None:
     """The same search on Sunday night would count in both weeks. The refusal names both readings and the option."""
-    assert publisher.anonymize(publisher.log(first, f"first.{form}"))[0] == 0
+    assert publisher.anonymize(publisher.log(first, f"first.{form}"), *IN_PACIFIC)[0] == 0
     log = publisher.log(second, f"second.{form}")
     code, out, err = publisher.anonymize(log, week=NEXT_MONDAY)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"the times of week {MONDAY} were read as {before}" in err
     assert f"would be read as {after}" in err
     assert "--times-changed" in err
-    assert publisher.anonymize(log, "--times-changed", week=NEXT_MONDAY)[0] == 0
+    assert publisher.anonymize(log, "--times-changed", *IN_PACIFIC, week=NEXT_MONDAY)[0] == 0
     assert len({entry.times for entry in publisher.ledger()}) == 2
 
 
@@ -79,12 +80,22 @@ def test_another_zone_for_times_without_one_is_refused(publisher: Publisher) -> 
     assert publisher.anonymize(log, "--naive-zone", "UTC", week=NEXT_MONDAY)[0] == 0
 
 
+def test_times_without_a_zone_need_one(publisher: Publisher) -> None:
+    """Nobody's zone is assumed: the first week is refused until it is named, and the next ones are read in the same."""
+    first, second = (publisher.log(typed("TIMESTAMP", week), f"{week}.parquet") for week in range(2))
+    result = publisher.anonymize(first)
+    assert_refused(publisher, result, "its times have no zone", "say which with --naive-zone America/Los_Angeles")
+    assert publisher.anonymize(first, *IN_PACIFIC)[0] == 0
+    assert publisher.anonymize(second, week=NEXT_MONDAY)[0] == 0
+    assert [entry.naive_zone for entry in publisher.ledger()] == [IN_PACIFIC[1]] * 2
+
+
 def test_a_week_between_two_others_is_read_as_both(publisher: Publisher) -> None:
     """A late week must agree with its neighbours on either side, not only with the newest."""
     later = f"{NEXT_WEEK.first_day + timedelta(weeks=1)}"
     assert publisher.anonymize(publisher.log(typed("TIMESTAMPTZ"), "first.parquet"))[0] == 0
     third = publisher.log(typed("TIMESTAMP", 2), "third.parquet")
-    assert publisher.anonymize(third, "--times-changed", week=later)[0] == 0
+    assert publisher.anonymize(third, "--times-changed", *IN_PACIFIC, week=later)[0] == 0
     for second in (typed("TIMESTAMPTZ", 1), typed("TIMESTAMP", 1)):
         assert publisher.anonymize(publisher.log(second, "second.parquet"), week=NEXT_MONDAY)[0] == 2
 
@@ -94,7 +105,7 @@ def test_a_lost_week_binds_its_neighbours_too(publisher: Publisher) -> None:
     later = f"{NEXT_WEEK.first_day + timedelta(weeks=1)}"
     first, second, third = (publisher.log(typed("TIMESTAMP", week), f"{week}.parquet") for week in range(3))
     backup = publisher.folder / "backup.db"
-    assert publisher.anonymize(first)[0] == 0
+    assert publisher.anonymize(first, *IN_PACIFIC)[0] == 0
     back_up(publisher.store, backup, scale_problems)
     assert publisher.anonymize(second, "--naive-zone", "UTC", "--times-changed", week=NEXT_MONDAY)[0] == 0
     assert restore(backup, publisher.store, scale_problems, published=(), replace=True).lost == (NEXT_WEEK.first_day,)
@@ -109,7 +120,7 @@ def test_a_lost_week_binds_its_neighbours_too(publisher: Publisher) -> None:
 def test_times_are_not_taken_from_the_names_of_folders(publisher: Publisher, suffix: str, name: str) -> None:
     """A folder named timestamp=... would give all rows of a file that was counted already times of another week."""
     log = publisher.log(in_text(""), f"log.{suffix}")
-    assert publisher.anonymize(log)[0] == 0
+    assert publisher.anonymize(log, *IN_PACIFIC)[0] == 0
     moved = publisher.folder / f"{name}={NEXT_MONDAY} 12:00:00" / "deeper" / log.name
     moved.parent.mkdir(parents=True)
     shutil.copy(log, moved)
@@ -144,7 +155,7 @@ def test_text_of_the_rarer_form_is_not_read(publisher: Publisher, suffix: str) -
     assert [entry.times for entry in publisher.ledger()] == ["offset"]
     publisher.forget()
     half = weekly.replace("i < 3", "i < 70")
-    result = publisher.anonymize(publisher.log(half, f"log.{suffix}"))
+    result = publisher.anonymize(publisher.log(half, f"log.{suffix}"), *IN_PACIFIC)
     assert_refused(publisher, result, "70 of 140 rows cannot be used")
 
 
@@ -172,7 +183,7 @@ def test_a_spec_in_another_zone_is_refused_on_the_command_line(publisher: Publis
 
 def test_ledger_and_journal_hold_the_instants_and_the_reading(publisher: Publisher) -> None:
     """The week of the change to summer time has 167 hours; the zone data's version is recorded."""
-    assert publisher.anonymize(publisher.log(typed("TIMESTAMP")))[0] == 0
+    assert publisher.anonymize(publisher.log(typed("TIMESTAMP")), *IN_PACIFIC)[0] == 0
     (entry,) = publisher.ledger()
     assert (entry.begins_at, entry.ends_at) == ("2021-03-08T08:00:00Z", "2021-03-15T07:00:00Z")
     assert (entry.times, entry.naive_zone) == ("clock", "America/Los_Angeles")

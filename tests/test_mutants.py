@@ -1,16 +1,12 @@
 """Broken variants of the program are caught: the tests that guard a rule fail if the rule is removed."""
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
+from tests.lab.forked_pytest import ROOT, run_tests
 from tests.lab.mutants import MUTANTS, VARIABLE
 
-ROOT = Path(__file__).parents[1]
 TABLE = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")
 
 
@@ -18,13 +14,9 @@ TABLE = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")
 def test_a_broken_variant_is_caught(name: str) -> None:
     """Each test that is listed for a variant fails on it."""
     tests = MUTANTS[name].caught_by
-    command = [sys.executable, "-m", "pytest", "-q", "-rf", "-p", "no:cacheprovider", *tests]
-    done = subprocess.run(
-        command, cwd=ROOT, env=os.environ | {VARIABLE: name}, capture_output=True, text=True, timeout=300, check=False
-    )
-    failed = set(re.findall(r"^FAILED (\S+)", done.stdout, re.MULTILINE))
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert failed == set(tests)
+    code, printed = run_tests(tests, {VARIABLE: name})
+    assert code == 1, printed
+    assert set(re.findall(r"^FAILED (\S+)", printed, re.MULTILINE)) == set(tests)
 
 
 def test_the_docs_list_every_variant_and_what_catches_it() -> None:

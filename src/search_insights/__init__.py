@@ -12,22 +12,36 @@ The main jobs of the command line, as functions:
     store, dataset = Path("releases.db"), Path("dataset")
 
     log = si.LogSource(("log/*.parquet",))
-    si.anonymize(log, store, [si.week_of(spec, date(2021, 3, 8))], coverage)
+    week = si.week_of(spec, date(2021, 3, 8))
+    print(si.check(log, [week], coverage, store_path=store).warnings)
+    si.anonymize(log, store, [week], coverage)
     si.publish(store, dataset)
     counties = si.load(dataset, level="county", trend="vaccination_intent")
     si.dashboard([dataset], Path("site"))
+
+Or all of it, every week, as the settings file says:
+
+    si.run(Path("search-insights.toml"))
+
+A log may also be a table in memory: si.LogSource(data=frame), with a DataFrame of pandas or Polars, or a table, reader
+or dataset of Arrow.
 """
 
 from typing import TYPE_CHECKING
 
 __all__ = [
+    "Check",
+    "CheckWarning",
     "Classifier",
     "Coverage",
     "LogSource",
     "SearchInsightsError",
+    "Settings",
     "Tolerance",
+    "WeekRun",
     "account",
     "anonymize",
+    "check",
     "dashboard",
     "evaluate",
     "load",
@@ -36,6 +50,8 @@ __all__ = [
     "load_spec",
     "open_store",
     "publish",
+    "read_settings",
+    "run",
     "simulate",
     "week_of",
 ]
@@ -44,6 +60,7 @@ __all__ = [
 # name when it is first used.
 if TYPE_CHECKING:
     from search_insights.anonymization import LogSource, Tolerance, anonymize
+    from search_insights.checking import Check, CheckWarning, check
     from search_insights.classifier.model import Classifier, load_classifier
     from search_insights.dashboards.site import dashboard
     from search_insights.dataset.loading import load
@@ -51,6 +68,8 @@ if TYPE_CHECKING:
     from search_insights.dp.accounting import account
     from search_insights.errors import SearchInsightsError
     from search_insights.evaluation.accuracy import evaluate
+    from search_insights.routine.run import WeekRun, run
+    from search_insights.routine.settings import Settings, read_settings
     from search_insights.simulation.simulation import simulate
     from search_insights.spec.coverage import Coverage
     from search_insights.spec.geography import load_geography
@@ -59,13 +78,18 @@ if TYPE_CHECKING:
     from search_insights.store.opening import open_store
 else:
     _MODULE_OF = {
+        "Check": "checking",
+        "CheckWarning": "checking",
         "Classifier": "classifier.model",
         "Coverage": "spec.coverage",
         "LogSource": "anonymization",
         "SearchInsightsError": "errors",
+        "Settings": "routine.settings",
         "Tolerance": "anonymization",
+        "WeekRun": "routine.run",
         "account": "dp.accounting",
         "anonymize": "anonymization",
+        "check": "checking",
         "dashboard": "dashboards.site",
         "evaluate": "evaluation.accuracy",
         "load": "dataset.loading",
@@ -74,6 +98,8 @@ else:
         "load_spec": "spec.spec_file",
         "open_store": "store.opening",
         "publish": "dataset.publication",
+        "read_settings": "routine.settings",
+        "run": "routine.run",
         "simulate": "simulation.simulation",
         "week_of": "spec.weeks",
     }

@@ -3,20 +3,23 @@
 A week that the store already holds is left alone: drawing noise for it again would be a second release of its data.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from importlib import metadata
 from pathlib import Path
 
 from search_insights.dataset.folder import published_weeks_of
 from search_insights.dp.accounting import require_promise
 from search_insights.dp.noise import MECHANISM, add_noise
-from search_insights.errors import InputError
-from search_insights.private.counting import Tolerance, count_week
+from search_insights.errors import InputError, LogError
+from search_insights.private.counting import MARGIN, Tolerance, count_week
 from search_insights.private.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
 from search_insights.private.engine import Engine, OpenEngine, OpenLog, UnusedRows
-from search_insights.private.log import ROLES, LogSource
+from search_insights.private.log import ROLES, LogSource, described
+from search_insights.private.log_files import find_files
+from search_insights.private.plausibility import ACCEPTABLE, described_changes, implausible_changes
 from search_insights.private.region_names import RegionNames, region_names
 from search_insights.private.spark.engine import open_spark_engine
 from search_insights.private.spark.session import Cluster
@@ -25,7 +28,14 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week, week_of
 from search_insights.spec.zones import zone_data_version
 from search_insights.store.journal import read_journal, refuse_second_noise
-from search_insights.store.ledger import LedgerEntry, checksum, described_reading, instants_of
+from search_insights.store.ledger import (
+    FinalWeek,
+    LedgerEntry,
+    ModelRecord,
+    checksum,
+    described_reading,
+    instants_of,
+)
 from search_insights.store.older_copy import refuse_older_copy
 from search_insights.store.opening import create_or_open_store
 from search_insights.store.store import Store
@@ -35,6 +45,7 @@ from search_insights.support.working_folder import remove_abandoned_temporary_fo
 # What a caller needs to say which log to read, and where to count it. Callers import it here: this module is the only
 # one of the release's path that imports private code.
 __all__ = [
+    "ACCEPTABLE",
     "DEFAULT_MEMORY",
     "ROLES",
     "Cluster",
@@ -43,6 +54,7 @@ __all__ = [
     "Tolerance",
     "WeekDone",
     "anonymize",
+    "find_files",
     "open_duckdb_engine",
     "open_spark_engine",
 ]
@@ -53,12 +65,14 @@ class WeekDone:
     """A finished week. `unused` and `unknown` are private: for the operator only, and never stored.
 
     `unknown` counts, for each level with a column, the rows that were used but name no known region in that column.
+    `time_unit` is the unit of times that are whole numbers.
     """
 
     week: Week
     was_there: bool
     unused: UnusedRows = field(default_factory=UnusedRows)
     unknown: Mapping[str, int] = field(default_factory=dict)
+    time_unit: str = ""
 
 
 def anonymize(
@@ -81,11 +95,15 @@ def anonymize(
     model than in earlier weeks, the caller has to say so with `model_changed`. If the log's times are of another form
     than those of the weeks before and after, the caller has to vouch with `times_changed` that they are the same
     instants: otherwise searches near a week's end count in two weeks, and the promise does not hold for them.
+
+    Before noise is drawn, a week is refused whose counts are implausible next to those of the week before, and a log of
+    times without a zone unless `naive_zone` or an earlier week says which. `checking.check` tells all that, and more,
+    without a week being spent.
     """
     weeks = sorted({week_of(coverage.spec, week.first_day) for week in weeks})
     remove_abandoned_temporary_folders()  # also where every week is in the store already, and no engine is opened
     require_promise(coverage.spec)
-    _require_ended(weeks, datetime.now(UTC))
+    require_ended(weeks, datetime.now(UTC))
     names = region_names(coverage, source)
     with create_or_open_store(store_path, coverage) as store:
         refuse_older_copy(store, published_weeks_of)
@@ -95,10 +113,13 @@ def anonymize(
         new = [week for week in weeks if not store.holds(week)]
         refuse_second_noise(store_path, new)
         if new:
+            progress("reading the log")
             with open_engine(source, coverage.spec, names) as engine:
                 if not times_changed:
-                    _require_same_times(store, engine.log, new)
-                _require_same_model(store, _fingerprint(engine), model_changed)
+                    require_same_times(store, engine.log, new)
+                require_zone_answered(store, engine, new)
+                if not model_changed:
+                    require_same_model(store, engine)
                 run = _Run(engine, store, CellList(coverage), names, tolerance or Tolerance(), progress)
                 for week in new:
                     done.append(run.week(week, requested=(weeks[0].begin, weeks[-1].end)))
@@ -128,10 +149,26 @@ class _Run:
             self.tolerance,
             lambda day: self.progress(f"week {week}: {day}"),
         )
+        self._require_plausible(week, found.counts)
         noisy = add_noise(found.counts, self.cells.sigmas)
-        self.store.commit_week(week, noisy, self._entry(week, noisy))
+        self.store.commit_week(week, noisy, self._entry(week, noisy), _model_record(self.engine))
         self.progress(f"week {week}: committed")
-        return WeekDone(week, False, found.unused, found.unknown)
+        return WeekDone(week, False, found.unused, found.unknown, self.engine.log.times.unit)
+
+    def _require_plausible(self, week: Week, counts: Counts) -> None:
+        """Refuse a week whose counts are implausible next to the week before, without a number in the message."""
+        before = week_to_compare(week, [entry.week for entry in self.store.entries()])
+        if before is None:
+            return
+        noisy = self.store.noisy_counts(week_of(self.cells.coverage.spec, before))
+        changes = implausible_changes(self.cells, counts, noisy)
+        standing = [change for change in changes if change.kind not in self.tolerance.accepted]
+        for kind in dict.fromkeys(change.kind for change in standing):
+            raise LogError(
+                f"week {week}: {described_changes(kind, [c for c in standing if c.kind == kind])} next to week "
+                f"{before}, beyond its noise; nothing was spent: see the numbers with 'search-insights check', fix the "
+                f"log, or go on with `accepted` {kind}"
+            )
 
     def _entry(self, week: Week, noisy: Counts) -> LedgerEntry:
         spec = self.cells.coverage.spec
@@ -165,13 +202,44 @@ def _fingerprint(engine: Engine) -> str:
     return engine.model.fingerprint if engine.model else ""
 
 
-def _require_same_times(store: Store, log: OpenLog, weeks: Sequence[Week]) -> None:
-    """Refuse times that are read otherwise than in the nearest weeks: searches near midnight could count in two.
+def _model_record(engine: Engine) -> ModelRecord | None:
+    """Return what readers may know of the model that classifies queries, from its file alone."""
+    if engine.model is None:
+        return None
+    return ModelRecord(engine.model.fingerprint, json.dumps(engine.model.public_facts, sort_keys=True))
 
-    Those weeks may be lost ones, which only the journal has: they were committed, and may be published.
-    """
+
+def week_to_compare(week: Week, known: Sequence[date]) -> date | None:
+    """Return the known week next to which a week should look plausible: the nearest before it, or else after it."""
+    before, after = ([day for day in known if test(day)] for test in (week.first_day.__gt__, week.first_day.__lt__))
+    return max(before) if before else min(after, default=None)
+
+
+def _known_weeks(store: Store) -> list[FinalWeek]:
+    """Return all weeks that became final; the lost ones are only in the journal, and may be published."""
     finals = read_journal(store.path).weeks | {entry.week: entry.final for entry in store.entries()}
-    known = [finals[first_day] for first_day in sorted(finals)]
+    return [finals[first_day] for first_day in sorted(finals)]
+
+
+def require_zone_answered(store: Store | None, engine: Engine, weeks: Sequence[Week]) -> None:
+    """Refuse times without a zone if nobody has said which zone they are in: `naive_zone`, or an earlier week."""
+    log, zone = engine.log, engine.log.times.naive_zone
+    if not zone or log.source.naive_zone:
+        return
+    if store is not None and any(final.naive_zone == zone for final in _known_weeks(store)):
+        return
+    near = log.between(weeks[0].begin - MARGIN, weeks[-1].end + MARGIN)
+    if not engine.ask(f"SELECT 1 FROM log WHERE {near} LIMIT 1"):
+        return  # no zone would help, and the log is refused for its missing days
+    raise LogError(
+        f"{described(log.source)}: column {log.source.column('timestamp')!r}: its times have no zone, and a wrong one "
+        f"puts searches on other days; say which with `naive_zone` {zone}, if that is their zone"
+    )
+
+
+def require_same_times(store: Store, log: OpenLog, weeks: Sequence[Week]) -> None:
+    """Refuse times that are read otherwise than in the nearest weeks: searches near midnight could count in two."""
+    known = _known_weeks(store)
     times, column = log.times, log.source.column("timestamp")
     for week in weeks:
         before = [final for final in known if final.week < week.first_day][-1:]
@@ -194,17 +262,19 @@ def _require_same_times(store: Store, log: OpenLog, weeks: Sequence[Week]) -> No
                 )
 
 
-def _require_same_model(store: Store, classifier: str, model_changed: bool) -> None:
+def require_same_model(store: Store, engine: Engine) -> None:
     """Refuse to classify by another model than before: trends would jump although nobody searched differently."""
+    classifier = _fingerprint(engine)
     before = {entry.classifier for entry in store.entries()} - {"", classifier}
-    if classifier and before and not model_changed:
+    if classifier and before:
         raise InputError(
             f"{store.path}: earlier weeks were classified by another model ({min(before)[:12]}, now "
             f"{classifier[:12]}), so values may jump; use that one with `model` FILE, or say `model_changed`"
         )
 
 
-def _require_ended(weeks: Sequence[Week], now: datetime) -> None:
+def require_ended(weeks: Sequence[Week], now: datetime) -> None:
+    """Refuse a week that is not over."""
     for week in weeks:
         if not week.is_over(now):
             raise InputError(

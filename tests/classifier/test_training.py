@@ -79,13 +79,20 @@ def test_a_file_that_is_not_a_lexicon_is_refused(tmp_path: Path) -> None:
         load_lexicon(tmp_path / "missing.toml")
 
 
-@pytest.mark.parametrize("cue", ["va", "vaccine", "a_bc"])
-def test_a_cue_is_four_letters_within_a_word(cue: str) -> None:
+@pytest.mark.parametrize("cue", ["va", "vaccination", "a_bc"])
+def test_a_cue_is_four_to_eight_letters_within_a_word(cue: str) -> None:
     """Other cues would never match, or could match across the end of a text."""
     lexicon = Lexicon((), (cue.replace("_", " "),))
     texts, labels = toy_labels()
-    with pytest.raises(InputError, match="cue"):
+    with pytest.raises(InputError, match="expected four to eight letters"):
         train(texts, labels, [], other_spec(), lexicon, None)
+
+
+def test_cues_that_no_label_has_are_refused() -> None:
+    """Such a model could never name a topic."""
+    texts, labels = toy_labels()
+    with pytest.raises(InputError, match="no label of H1, H2, H3 has a cue"):
+        train(texts, labels, [], other_spec(), Lexicon((), ("vacc",)), None)
 
 
 def test_the_pool_is_the_same_for_the_same_seed(us: Geography) -> None:

@@ -86,7 +86,7 @@ def test_progress_goes_to_standard_error_day_by_day(publisher: Publisher, monkey
     assert out == f"week {WEEK}: committed to {publisher.store}\n"
     steps = [line.partition("] ")[2] for line in err.splitlines()]
     days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-    assert steps == [f"week {WEEK}: {step}" for step in ("counting", *days, "committed")]
+    assert steps == ["reading the log", *(f"week {WEEK}: {step}" for step in ("counting", *days, "committed"))]
 
 
 def test_too_little_memory_is_one_line(publisher: Publisher) -> None:

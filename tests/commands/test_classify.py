@@ -2,14 +2,17 @@
 
 import csv
 import json
+from dataclasses import astuple, fields
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from search_insights.classifier.model import load_classifier
+from search_insights.spec.geography import Region
 from tests.support.command_line import Run
-from tests.support.other_country import OTHER_SPEC, other_geography
+from tests.support.heat_labels import HEAT_SPEC, heat_labels, ordinary_queries, swiss_places
+from tests.support.other_country import OTHER_SPEC, other_geography, write_csv
 from tests.support.training import toy_labels
 
 QUERIES = (
@@ -20,6 +23,7 @@ QUERIES = (
     ("5", "covid vaccine", "ü 💉"),
     ("6", "weather", "again"),
 )
+_REGION_HEADER = [field.name for field in fields(Region)]
 CATEGORIES = ["A1", "", "", "A2", "A3", ""]
 
 
@@ -151,7 +155,108 @@ def test_a_publisher_can_train_a_model_for_another_release(run: Run, tmp_path: P
     refused(run("classify", "train", "--labels", labels, "--out", model), "row 97", "unknown category")
 
 
-@pytest.mark.parametrize("job", ["apply", "evaluate", "train", "pool"])
+@pytest.fixture
+def heat_files(tmp_path: Path) -> Path:
+    """A folder with a spec, a geography, labels and ordinary queries of heat waves."""
+    texts, labels = heat_labels()
+    with (tmp_path / "labels.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(
+            [("query", "category"), *zip(texts, ["B1" if n else "" for n in labels], strict=True)]
+        )
+    (tmp_path / "spec.toml").write_text(HEAT_SPEC, encoding="utf-8")
+    write_csv(tmp_path / "places.csv", [astuple(region) for region in swiss_places().regions], _REGION_HEADER)
+    (tmp_path / "ordinary.txt").write_text("\n".join(ordinary_queries() * 2), encoding="utf-8")
+    return tmp_path
+
+
+def heat_train(folder: Path, *words: str) -> list[object]:
+    where = ("--spec", folder / "spec.toml", "--geography", folder / "places.csv", "--labels", folder / "labels.csv")
+    return ["classify", "train", *where, "--out", folder / "heat.model", *words]
+
+
+def test_train_prints_what_was_measured(run: Run, heat_files: Path) -> None:
+    """Precision and recall of each topic, wrong answers among ordinary queries, the assumption; also as JSON."""
+    ordinary = ("--ordinary", str(heat_files / "ordinary.txt"))
+    code, out, _ = run(*heat_train(heat_files, *ordinary))
+    assert code == 0
+    for words in ("precision", "recall", "wrong answers in 100,000", "at most", "assumes that none of them is"):
+        assert words in out
+    found = json.loads(run(*heat_train(heat_files, *ordinary, "--json", "--min-precision", "heat_wave=0.9"))[1])
+    assert found["fingerprint"] == load_classifier(heat_files / "heat.model").fingerprint
+    (category,) = found["categories"]
+    assert (category["category"], category["min_precision"]) == ("B1", 0.9)
+    assert category["precision"]["value"] >= 0.9
+    assert found["ordinary"]["queries"] == len(set(ordinary_queries()) - set(heat_labels()[0]))
+    assert load_classifier(heat_files / "heat.model").public_facts["name"] == "heat"
+
+
+def test_train_refuses_what_it_cannot_reach_and_writes_nothing(run: Run, heat_files: Path) -> None:
+    """One line: an unknown topic, no share, or a precision that no threshold reaches."""
+    refused(run(*heat_train(heat_files, "--min-precision", "B7=0.9")), "--min-precision B7=0.9", "B1")
+    refused(run(*heat_train(heat_files, "--min-precision", "much")), "--min-precision much", "such as 0.95")
+    refused(run(*heat_train(heat_files, "--min-precision", "2")), "--min-precision: 2", "between 0 and 1")
+    refused(run(*heat_train(heat_files, "--name", "two\nlines")), "--name")
+    (heat_files / "ordinary.txt").write_text("hitze draussen\n" * 3 + "hitze drinnen\n", encoding="utf-8")
+    unreachable = run(
+        *heat_train(heat_files, "--min-precision", "0.99", "--ordinary", str(heat_files / "ordinary.txt"))
+    )
+    assert unreachable[0] == 2
+    assert "--min-precision B1=0.99 cannot be reached" in unreachable[2]
+    assert "hitze" not in unreachable[2]
+    assert not (heat_files / "heat.model").exists()
+
+
+def test_suggest_lists_texts_to_label_in_private(run: Run, tmp_path: Path) -> None:
+    """A file to fill in, which is no label file until it is; readable by its owner only. On a screen it says so."""
+    (tmp_path / "log.txt").write_text("corona beer\n" * 5 + "covid arm\nweather\nshot\n", encoding="utf-8")
+    code, out, err = run("classify", "suggest", tmp_path / "log.txt", "--n", "3")
+    assert code == 0
+    assert err.startswith("private:")
+    assert "corona beer" in out
+    assert "weather" not in out
+    path = tmp_path / "to_label.csv"
+    assert run("classify", "suggest", tmp_path / "log.txt", "--n", "2", "--out", path)[0] == 0
+    assert rows_of(path)[0] == ["query", "category", "guess", "margin", "searches"]
+    assert path.stat().st_mode & 0o077 == 0
+    refused(run("classify", "evaluate", "--labels", path), "row 1", "unknown category")
+    labelled = tmp_path / "labels.csv"
+    labelled.write_text("query,category\ncorona beer,\n", encoding="utf-8")
+    assert "corona" not in run("classify", "suggest", tmp_path / "log.txt", "--labels", labelled)[1]
+
+
+@pytest.mark.parametrize(
+    "beside", ["dataset/privacy.json", "dataset/datapackage.json", "site/site.json", "x.db.journal"]
+)
+def test_suggestions_are_not_written_where_they_might_be_published(run: Run, tmp_path: Path, beside: str) -> None:
+    """Not in a dataset or a site, at any depth, and not beside one or beside a store."""
+    published = tmp_path / beside
+    published.parent.mkdir(exist_ok=True)
+    (published.parent / "below").mkdir()
+    published.touch()
+    (tmp_path / "log.txt").write_text("covid arm\n", encoding="utf-8")
+    places = [published.parent / "x.csv", tmp_path / "x.csv"]
+    places += [published.parent / "below" / "x.csv"] if published.suffix == ".json" else []
+    for place in places:
+        refused(run("classify", "suggest", tmp_path / "log.txt", "--out", place), "private")
+        assert not place.exists()
+
+
+def test_the_pool_says_what_it_is_not(run: Run, heat_files: Path) -> None:
+    """Without the publisher's own ordinary queries its ordinary texts are English, and one line says so."""
+    where = ("--spec", heat_files / "spec.toml", "--geography", heat_files / "places.csv")
+    words = ("classify", "pool", "--labels", heat_files / "labels.csv", *where, "--texts", "40", "--out")
+    code, _, err = run(*words, heat_files / "pool.csv")
+    assert code == 0
+    assert err.count("\n") == 1
+    assert "are English" in err
+    code, out, err = run(*words, heat_files / "own.csv", "--ordinary", heat_files / "ordinary.txt")
+    assert (code, err) == (0, "")
+    assert "keep it private" in out
+    known = set(ordinary_queries()) | set(heat_labels()[0])
+    assert {query for (query,) in rows_of(heat_files / "own.csv")[1:]} <= known
+
+
+@pytest.mark.parametrize("job", ["apply", "evaluate", "train", "pool", "suggest"])
 def test_every_job_has_help(run: Run, job: str) -> None:
     """`--help` lists the options."""
     code, out, _ = run("classify", job, "--help")

@@ -47,8 +47,20 @@ def anonymize_words(*weeks: date) -> tuple[str, ...]:
     )
 
 
+RUN_FILES = ("search-insights.lock", "search-insights.memory.json")
 BACKUP = ("store", "backup", "--store", "store.db", "--out", "backup.db")
 DASHBOARD = ("dashboard", "dataset", "--out", "site")
+SETTINGS = """
+store = "store.db"
+spec = "heating-v2.toml"
+geography = "qazaria.csv"
+dataset = "dataset"
+[log]
+location = "log/{week}.parquet"
+[backups]
+folder = "backups"
+keep = 1
+"""  # without a site: its building is killed by itself
 PUBLISH = ("publish", "--store", "store.db", "--out", "dataset")
 
 
@@ -84,7 +96,18 @@ def cases(home: Path) -> list[Case]:
         Case("dashboard", shown, DASHBOARD, folders=("dataset", "site")),
         Case("store restore", three, restore, makes=("store.db.old", "store.db.old.wal"), may_lack=WEEKS[1:]),
         Case("store lose", three, lose, again=frozenset({0, 2})),
+        Case("run", _with_settings(one, home / "run"), ("run",), makes=(*files, "backups", *RUN_FILES)),
     ]
+
+
+def _with_settings(before: Path, folder: Path) -> Path:
+    """Copy a folder in which one week is due, and add a settings file and an older backup."""
+    shutil.copytree(before, folder)
+    (folder / "log" / f"{WEEKS[2]}.parquet").unlink()
+    (folder / "search-insights.toml").write_text(SETTINGS, encoding="utf-8")
+    (folder / "backups").mkdir()
+    shutil.copy(folder / "store.db", folder / "backups" / "store-2023-10-08.db")
+    return folder
 
 
 def _after(before: Path, folder: Path, *commands: tuple[str, ...]) -> Path:

@@ -30,13 +30,14 @@ import search_insights
 from search_insights.errors import StoreError
 from search_insights.spec.weeks import Week
 from search_insights.store.journal import read_journal
-from search_insights.store.ledger import LedgerEntry
+from search_insights.store.ledger import LedgerEntry, ModelRecord
 from search_insights.store.opening import open_store
 from search_insights.store.store import Store
 from search_insights.store.verification import problems
 from search_insights.support.arrays import Counts
 from search_insights.trends.scaling import scale_problems
 from tests.lab.fork_server import start_forked
+from tests.support.quick_accounting import patch_accounting
 
 Step = tuple[str, int, int]  # module, line, how often it was reached
 
@@ -48,6 +49,11 @@ WRITERS = (
     "dashboards/data_files.py",
     "dashboards/downloads.py",
     "dashboards/site.py",
+    "routine/backups.py",
+    "routine/logs_since.py",
+    "routine/memory.py",
+    "routine/run.py",
+    "routine/steps.py",
     "store/backup.py",
     "store/journal.py",
     "store/lost.py",
@@ -129,6 +135,7 @@ def _run(
     """Run the program in the forked process."""
     from search_insights.commands.cli import _end, main
 
+    patch_accounting(setattr)  # accounting writes no file, and would take most of every process's time
     descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     for stream in (1, 2):
         os.dup2(descriptor, stream)
@@ -151,8 +158,10 @@ def die_after_commit() -> None:
     """Make the process die when a week is committed and the file is not yet closed."""
     commit = Store.commit_week
 
-    def last_commit(store: Store, week: Week, noisy: Counts, entry: LedgerEntry) -> None:
-        commit(store, week, noisy, entry)
+    def last_commit(
+        store: Store, week: Week, noisy: Counts, entry: LedgerEntry, model: ModelRecord | None = None
+    ) -> None:
+        commit(store, week, noisy, entry, model)
         os.kill(os.getpid(), signal.SIGKILL)
 
     Store.commit_week = last_commit  # type: ignore[method-assign, assignment]

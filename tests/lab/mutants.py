@@ -129,10 +129,10 @@ def _seeded(counts: Counts, sigmas: Floats) -> Counts:
 def _renoised(monkeypatch: Patch) -> None:
     commit = Store.commit_week
 
-    def commit_again(store: Store, week: Week, noisy: Counts, entry: Any) -> None:
+    def commit_again(store: Store, week: Week, noisy: Counts, entry: Any, model: Any = None) -> None:
         for table in ("counts", "ledger"):
             store.connection.execute(f"DELETE FROM {table} WHERE week = ?", [week.first_day])
-        commit(store, week, noisy, entry)
+        commit(store, week, noisy, entry, model)
 
     monkeypatch.setattr(Store, "holds", lambda store, week: False)
     monkeypatch.setattr(Store, "_overlaps", lambda store, week: False)

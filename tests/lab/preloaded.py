@@ -2,18 +2,25 @@
 
 import dp_accounting  # noqa: F401
 import duckdb  # noqa: F401
+import hypothesis.strategies  # noqa: F401
 import numpy  # noqa: F401
 import opendp.measurements  # noqa: F401
+import pyarrow  # noqa: F401
+import pytest  # noqa: F401
+import scipy.stats  # noqa: F401
 import vl_convert  # noqa: F401
 
 import search_insights.anonymization
+import search_insights.dashboards.site
+import search_insights.dataset.publication
+import search_insights.routine.backups
+import search_insights.routine.run
 import search_insights.store.backup  # noqa: F401
 from search_insights.commands.cli import command_parsers
 from search_insights.spec.spec_file import load_spec
 from tests.support.other_country import other_spec
-from tests.support.quick_accounting import account_once, patch_accounting
+from tests.support.quick_accounting import account_once
 
 for spec in (load_spec(), other_spec()):
     account_once(spec)
-patch_accounting(setattr)  # accounting writes no file, and would take most of every process's time
 command_parsers()  # imports every command

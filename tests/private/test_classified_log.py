@@ -10,6 +10,7 @@ import pytest
 from search_insights.classifier.features import MAX_CHARACTERS
 from search_insights.classifier.model import CategoryNumbers, Classifier, load_classifier
 from search_insights.classifier.train.training import save
+from search_insights.store.opening import open_store
 from tests.support.command_line import Run
 from tests.support.logs import Publisher, by_cell, count, searches, write_log
 from tests.support.other_country import OTHER_SPEC, other_geography
@@ -56,6 +57,19 @@ def test_the_models_fingerprint_goes_into_the_ledger(publisher: Publisher) -> No
     assert [entry.classifier for entry in publisher.ledger()] == [load_classifier().fingerprint]
     shown = json.loads(publisher.run("ledger", "--store", publisher.store, "--json")[1])
     assert shown["weeks"][0]["classifier"] == load_classifier().fingerprint
+
+
+def test_the_store_keeps_the_models_public_facts_and_no_more(publisher: Publisher) -> None:
+    """With the week, the store records the model's name, labels and measured shares, from the model's file alone."""
+    assert publisher.anonymize(publisher.log(queries()))[0] == 0
+    with open_store(publisher.store) as store:
+        (model,) = store.models()
+    assert model.fingerprint == load_classifier().fingerprint
+    facts = json.loads(model.facts)
+    assert facts == load_classifier().public_facts
+    assert (facts["name"], facts["labels"]) == ("vaccination", 5909)
+    assert [entry["category"] for entry in facts["categories"]] == ["A1", "A2", "A3"]
+    assert all(0.85 < entry["precision_low"] <= entry["precision"] for entry in facts["categories"])
 
 
 def test_a_change_of_model_must_be_confirmed(publisher: Publisher, tmp_path: Path) -> None:

@@ -63,10 +63,26 @@ def test_text_and_numbers_have_their_own_memory_estimates(
     assert how_many_parts(bound(coverage, log)) == 1
 
 
-def test_csv_is_read_once(coverage: Coverage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A day of CSV is not split into parts, because reading CSV takes longer than spilling to disk."""
-    monkeypatch.setattr(duckdb_engine, "_BYTES_PER_EVENT", (1e12, 1e12))
-    assert how_many_parts(bound(coverage, write_log(tmp_path / "log.csv"))) == 1
+@pytest.mark.parametrize("name", ["log.csv", "log.csv.gz", "log.jsonl"])
+def test_text_is_read_once(coverage: Coverage, tmp_path: Path, name: str) -> None:
+    """A log of text is copied when it is opened, and its days are counted from the copy."""
+    log = write_log(tmp_path / name)
+    with open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)) as engine:
+        log.unlink()
+        assert [engine.bound(day, *WEEK.day_bounds(day)).events for day in WEEK.days] == [20] * 7
+
+
+def test_a_copy_that_does_not_fit_into_memory_is_spilled(publisher: Publisher, temporary: Path) -> None:
+    """The copy of a log of text goes to the private folder where memory ends, and is removed with it."""
+    coverage, rows = publisher.coverage, 1_000_000
+    query = searches(user_id="md5(i::VARCHAR) || md5((i + 1)::VARCHAR)", rows=rows)
+    source = LogSource((str(publisher.log(query, "log.csv")),))
+    with open_duckdb_engine(source, coverage.spec, region_names(coverage), "120MB") as engine:
+        (folder,) = temporary.iterdir()
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert sum(path.stat().st_size for path in folder.iterdir()) > 1_000_000
+        assert engine.connection.execute("SELECT count(DISTINCT user_id) FROM log").fetchall() == [(rows,)]
+    assert list(temporary.iterdir()) == []
 
 
 def test_a_day_that_does_not_fit_into_memory_is_counted(publisher: Publisher, temporary: Path) -> None:

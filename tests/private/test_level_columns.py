@@ -1,8 +1,9 @@
 """A log may have a column for each level: a search then counts at each level where that column says, within X1 to X4.
 
-Every test of the bounding runs on every engine.
+Every rule of the bounding is tested on every engine.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,26 +58,28 @@ def table(little: Coverage, engine_session: "SparkSession | None") -> Iterator[B
         yield ready
 
 
-@pytest.mark.parametrize(
-    ("regions", "cells"),
-    [
-        # Where the search was made, although the table puts 94103 into San Francisco (large, as El Dorado is not).
-        (("US-CA", "06017", None), {"geoId/06", "geoId/06017"}),
-        (("US-CA", "06017", "95667"), {"geoId/06", "geoId/06017", "zip/95667"}),
-        (("US-NM", "35013", "95667"), {"geoId/35", "geoId/35013", "zip/95667"}),  # both medium
-        (("US-CA", "06017", "94103"), {"geoId/06", "geoId/06017"}),  # X4: the county's class counts
-        ((None, None, "94103"), {"geoId/06", "geoId/06075", "zip/94103"}),
-        (("US-NM", None, "94103"), {"geoId/35", "geoId/06075", "zip/94103"}),
-        ((None, "06017", None), {"geoId/06", "geoId/06017"}),
-        (("geoId/06", "geoId/06075", "zip/94103"), {"geoId/06", "geoId/06075", "zip/94103"}),
-        (("US-CA", "06075", "94104"), {"geoId/06", "geoId/06075"}),  # too small to report
-        (("US-CA", "06003", "96120"), {"geoId/06", "geoId/06003"}),  # X3
-        (("US-CA", "Atlantis", "94103"), {"geoId/06", "zip/94103"}),
-        (("US-CA", "06075", "Atlantis"), {"geoId/06", "geoId/06075"}),
-        (("US-CA", None, None), {"geoId/06"}),
-        (("06075", "94103", "35013"), set()),  # 06075 is no state, 94103 no county; 35013 is of a small county: X3
-    ],
-)
+# A search's columns, and the cells that it counts in.
+SEARCHES: list[tuple[tuple[str | None, ...], set[str]]] = [
+    # Where the search was made, although the table puts 94103 into San Francisco (large, as El Dorado is not).
+    (("US-CA", "06017", None), {"geoId/06", "geoId/06017"}),
+    (("US-CA", "06017", "95667"), {"geoId/06", "geoId/06017", "zip/95667"}),
+    (("US-NM", "35013", "95667"), {"geoId/35", "geoId/35013", "zip/95667"}),  # both medium
+    (("US-CA", "06017", "94103"), {"geoId/06", "geoId/06017"}),  # X4: the county's class counts
+    ((None, None, "94103"), {"geoId/06", "geoId/06075", "zip/94103"}),
+    (("US-NM", None, "94103"), {"geoId/35", "geoId/06075", "zip/94103"}),
+    ((None, "06017", None), {"geoId/06", "geoId/06017"}),
+    (("geoId/06", "geoId/06075", "zip/94103"), {"geoId/06", "geoId/06075", "zip/94103"}),
+    (("US-CA", "06075", "94104"), {"geoId/06", "geoId/06075"}),  # too small to report
+    (("US-CA", "06003", "96120"), {"geoId/06", "geoId/06003"}),  # X3
+    (("US-CA", "Atlantis", "94103"), {"geoId/06", "zip/94103"}),
+    (("US-CA", "06075", "Atlantis"), {"geoId/06", "geoId/06075"}),
+    (("US-CA", None, None), {"geoId/06"}),
+    (("06075", "94103", "35013"), set()),  # 06075 is no state, 94103 no county; 35013 is of a small county: X3
+]
+
+
+@pytest.mark.parametrize("engine_session", ["duckdb"], indirect=True)
+@pytest.mark.parametrize(("regions", "cells"), SEARCHES)
 def test_each_level_is_counted_by_its_own_column(
     table: Bench, regions: tuple[str | None, ...], cells: set[str]
 ) -> None:
@@ -88,19 +91,28 @@ def test_each_level_is_counted_by_its_own_column(
     assert table.cell_counts(counts) == {(place, category): 1 for place in cells for category in ("A0", "A1")}
 
 
-@pytest.mark.parametrize(
-    ("levels", "regions", "cells"),
-    [
-        (("county", "postal_code"), ("35013", "95667"), {"geoId/35", "geoId/35013", "zip/95667"}),
-        (("county", "postal_code"), (None, "95667"), {"geoId/06", "geoId/06017", "zip/95667"}),
-        (("county", "postal_code"), ("Atlantis", "95667"), {"geoId/06", "zip/95667"}),
-        (("state", "postal_code"), ("US-NM", "95667"), {"geoId/35", "geoId/06017", "zip/95667"}),
-        (("state", "county"), ("US-NM", "06017"), {"geoId/35", "geoId/06017"}),
-        (("postal_code",), ("95667",), {"geoId/06", "geoId/06017", "zip/95667"}),
-        (("postal_code",), ("35013",), {"geoId/01", "geoId/01009"}),
-        (("county",), ("35013",), {"geoId/35", "geoId/35013"}),
-    ],
-)
+def test_searches_of_many_users_count_where_their_columns_say(table: Bench) -> None:
+    """On every engine, the searches above, each by a user of its own, count together as each does alone."""
+    counts = table.count([Event(user, 0, regions, "A1") for user, (regions, _) in enumerate(SEARCHES)])
+    each = Counter((place, category) for _, cells in SEARCHES for place in cells for category in ("A0", "A1"))
+    assert table.cell_counts(counts) == each
+
+
+# Columns, a search, and the cells that it counts in.
+DERIVED: list[tuple[tuple[str, ...], tuple[str | None, ...], set[str]]] = [
+    (("county", "postal_code"), ("35013", "95667"), {"geoId/35", "geoId/35013", "zip/95667"}),
+    (("county", "postal_code"), (None, "95667"), {"geoId/06", "geoId/06017", "zip/95667"}),
+    (("county", "postal_code"), ("Atlantis", "95667"), {"geoId/06", "zip/95667"}),
+    (("state", "postal_code"), ("US-NM", "95667"), {"geoId/35", "geoId/06017", "zip/95667"}),
+    (("state", "county"), ("US-NM", "06017"), {"geoId/35", "geoId/06017"}),
+    (("postal_code",), ("95667",), {"geoId/06", "geoId/06017", "zip/95667"}),
+    (("postal_code",), ("35013",), {"geoId/01", "geoId/01009"}),
+    (("county",), ("35013",), {"geoId/35", "geoId/35013"}),
+]
+
+
+@pytest.mark.parametrize("engine_session", ["duckdb"], indirect=True)
+@pytest.mark.parametrize(("levels", "regions", "cells"), DERIVED)
 def test_a_level_without_a_column_is_derived_from_the_nearest_finer_one(
     little: Coverage,
     engine_session: "SparkSession | None",
@@ -112,6 +124,15 @@ def test_a_level_without_a_column_is_derived_from_the_nearest_finer_one(
     with bench(little, engine_session, levels) as ready:
         counts = ready.count([Event(1, 0, regions)])
         assert ready.cell_counts(counts) == {(place, "A0"): 1 for place in cells}
+
+
+def test_searches_of_many_users_are_derived_alike(little: Coverage, engine_session: "SparkSession | None") -> None:
+    """On every engine, the searches above with the same columns count together as each does alone."""
+    for levels in dict.fromkeys(levels for levels, _, _ in DERIVED):
+        alike = [(regions, cells) for columns, regions, cells in DERIVED if columns == levels]
+        with bench(little, engine_session, levels) as ready:
+            counts = ready.count([Event(user, 0, regions) for user, (regions, _) in enumerate(alike)])
+            assert ready.cell_counts(counts) == Counter((place, "A0") for _, cells in alike for place in cells)
 
 
 # X1 to X4, checked against a model of the rules in plain Python

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from search_insights.commands.anonymize import parse_columns
+from search_insights.commands.log_options import parse_columns
 from search_insights.errors import UsageError
-from search_insights.private.log import LogSource, open_log
+from search_insights.private.duckdb_log import open_log
+from search_insights.private.log import LogSource
 from search_insights.spec.coverage import Coverage
 from tests.support.logs import (
     MONDAY,

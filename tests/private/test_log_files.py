@@ -19,10 +19,14 @@ from tests.support.logs import (
 
 
 @pytest.mark.parametrize(
-    "name", ["log.parquet", "LOG.PARQUET", "log.pq", "log.csv", "log.csv.gz", "log.tsv", "log.tsv.gz"]
+    "name",
+    [
+        *("log.parquet", "LOG.PARQUET", "log.pq", "log.csv", "log.csv.gz", "log.tsv", "log.tsv.gz"),
+        *("log.jsonl", "log.jsonl.gz", "log.ndjson", "log.json", "log.json.gz"),
+    ],
 )
 def test_every_format_is_read(usual: list[ReadRow], tmp_path: Path, name: str) -> None:
-    """Parquet, CSV and TSV, compressed or not, are recognized by their names and give the same rows."""
+    """Parquet, CSV, TSV and JSON lines, compressed or not, are recognized by their names and give the same rows."""
     path = write_log(tmp_path / name.lower()).rename(tmp_path / name)
     assert read(path) == usual
 
@@ -131,7 +135,7 @@ def test_a_line_of_csv_that_cannot_be_read_is_not_quoted(publisher: Publisher, l
     """Wherever in the file the line is, the error names the file and does not show the line, even with --debug."""
     log = damaged(publisher.log(searches(rows=30_000), "log.csv"), lambda whole: whole + line + b"\n")
     result = publisher.anonymize(log)
-    assert_refused(publisher, result, f"{log}: cannot be read as csv; is the file complete?")
+    assert_refused(publisher, result, f"{log}: cannot be read as csv; is the file complete? See line 30002")
     assert SECRET not in result[2]
     assert SECRET not in publisher.anonymize(log, "--debug")[2]
 
@@ -180,6 +184,17 @@ def test_parquet_and_csv_together_are_refused(publisher: Publisher) -> None:
     publisher.log(name="log/b.csv")
     words = "log: mixes Parquet and CSV files; give files of one format"
     assert_refused(publisher, publisher.anonymize(publisher.folder / "log"), words)
+
+
+def test_json_in_a_folder_is_a_log_only_where_there_is_no_other(usual: list[ReadRow], tmp_path: Path) -> None:
+    """Beside Parquet, a file called .json describes the table; alone in a folder it is the log."""
+    write_log(tmp_path / "table" / "part-0.parquet")
+    (tmp_path / "table" / "metadata").mkdir()
+    (tmp_path / "table" / "metadata" / "v1.json").write_text('{"format": 2}')
+    assert read(tmp_path / "table") == usual
+    assert read(tmp_path / "table" / "*") == usual
+    write_log(tmp_path / "log" / "monday.json")
+    assert read(tmp_path / "log") == usual
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])

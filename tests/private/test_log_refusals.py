@@ -8,7 +8,8 @@ import pytest
 
 from search_insights.errors import LogError
 from search_insights.private.duckdb_engine import DuckDbEngine, open_duckdb_engine
-from search_insights.private.log import LogSource, SearchLog
+from search_insights.private.duckdb_log import SearchLog
+from search_insights.private.log import LogSource
 from search_insights.private.region_names import region_names
 from search_insights.spec.coverage import Coverage
 from tests.support.bounded import INSTANTS
@@ -49,9 +50,9 @@ def test_csv_without_a_header_does_not_show_its_first_line(publisher: Publisher)
         ("user_id", "[i]", "expected a whole number, text or UUID; its type is BIGINT[]"),
         ("region", "94103", "expected text, because codes have leading zeros; its type is INTEGER"),
         ("region", "94103::BIGINT", "expected text, because codes have leading zeros; its type is BIGINT"),
-        ("timestamp", "1615233600::BIGINT", "expected a timestamp; its type is BIGINT"),
-        ("timestamp", f"DATE '{MONDAY}'", "expected a timestamp; its type is DATE"),
-        ("timestamp", "TIME '12:00'", "expected a timestamp; its type is TIME"),
+        ("timestamp", "1615233600::DOUBLE", "expected a timestamp, a whole number or text; its type is DOUBLE"),
+        ("timestamp", f"DATE '{MONDAY}'", "expected a timestamp, a whole number or text; its type is DATE"),
+        ("timestamp", "TIME '12:00'", "expected a timestamp, a whole number or text; its type is TIME"),
     ],
 )
 def test_a_column_of_the_wrong_type_is_refused(publisher: Publisher, role: str, expression: str, words: str) -> None:

@@ -52,9 +52,8 @@ WRONG: dict[str, tuple[str, str, str, str, str]] = {
     "bool for whole number": ("max_points = 3", "max_points = true", "sparsity.max_points", "a whole number", "True"),
     "fraction for whole number": ("max_points = 3", "max_points = 3.0", "sparsity.max_points", "a whole number", "3.0"),
     "value for table": ("[promise]", "promise = 1\n[unused]", "promise", "a table", "1"),
-    "table for list": ("[[category]]\nid = \"A0\"\nname = \"any\"\n\n[[category]]\nid = \"A1\"\n"
-                       "name = \"vaccination_intent\"\n\n[[category]]\nid = \"A2\"\nname = \"safety_side_effects\"\n\n"
-                       "[[category]]", "[category]", "category", "a list of tables, [[category]]", "a table"),
+    "table for list": (PACKAGED[PACKAGED.index("[[category]]"):PACKAGED.rindex("[[category]]") + len("[[category]]")],
+                       "[category]", "category", "a list of tables, [[category]]", "a table"),
     "text for list": ('sum_of = ["A2"]', 'sum_of = "A2"', "trend[2].sum_of", "a list of texts", "'A2'"),
     "numbers in list": ('sum_of = ["A2"]', "sum_of = [2]", "trend[2].sum_of", "a list of texts", "a list"),
     "nan epsilon": ("epsilon = 2.19", "epsilon = nan", "promise.epsilon", "a number from 0.001 to 100", "nan"),

@@ -17,7 +17,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec_file import spec_toml
 from search_insights.spec.weeks import Week
 from search_insights.store.journal import journal_path
-from search_insights.store.ledger import checksum
+from search_insights.store.ledger import ModelRecord, checksum
 from search_insights.store.lost import lose
 from search_insights.store.opening import create_or_open_store, open_store
 from search_insights.store.verification import problems
@@ -273,22 +273,45 @@ def test_the_sparse_regions_of_the_first_version_are_kept(first_store: Path) -> 
         assert (record.removed, record.withdrawn, record.fixed_at[:10]) == (["zip/1"], [], "2023-10-09")
 
 
+def as_version_2(store: Path) -> None:
+    """Make a store what the second version made: it had no table of models."""
+    change(store, "DROP TABLE models; UPDATE about SET value = '2' WHERE key = 'schema_version'")
+
+
+def test_a_store_of_the_second_version_can_still_be_used(store: Path, short_coverage: Coverage) -> None:
+    """It has no models: read-only it shows none and does not change; the next week is committed with its model."""
+    as_version_2(store)
+    before = store.read_bytes()
+    assert problems_of(store) == []
+    assert make_release(store, only_look=True).models == ()
+    assert store.read_bytes() == before
+    add_weeks(store, short_coverage, {}, start=2, model=ModelRecord("ab" * 32, "{}"))
+    assert make_release(store).models == (ModelRecord("ab" * 32, "{}"),)
+    assert problems_of(store) == []
+
+
+def test_a_model_that_classified_no_week_is_found(store: Path) -> None:
+    """A model is recorded with the week that it classified, in one transaction; alone it is damage, as is no JSON."""
+    change(store, "INSERT INTO models VALUES ('abc', 'x')")
+    assert problems_of(store) == ["model abc: classified no week of the store", "model abc: its facts are not readable"]
+
+
 def newer(store: Path) -> None:
-    change(store, "UPDATE about SET value = '3' WHERE key = 'schema_version'")
+    change(store, "UPDATE about SET value = '4' WHERE key = 'schema_version'")
 
 
 def no_version(store: Path) -> None:
     change(store, "DELETE FROM about WHERE key = 'schema_version'")
 
 
-@pytest.mark.parametrize(("make", "version"), [(newer, "3"), (no_version, "none")])
+@pytest.mark.parametrize(("make", "version"), [(newer, "4"), (no_version, "none")])
 def test_a_store_of_an_unknown_version_is_refused(
     first_store: Path, short_coverage: Coverage, make: Callable[[Path], None], version: str
 ) -> None:
     """The error names the version and says to use the program that made the store; the file is not changed."""
     make(first_store)
     before = first_store.read_bytes()
-    words = f"made with schema version {version}; this program knows versions 1 to 2: use the version of this"
+    words = f"made with schema version {version}; this program knows versions 1 to 3: use the version of this"
     with pytest.raises(StoreError, match=words), open_store(first_store):
         pass
     with pytest.raises(StoreError, match=words), create_or_open_store(first_store, short_coverage):

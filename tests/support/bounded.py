@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from search_insights.private.counting import add_contributions
 from search_insights.private.duckdb_engine import DuckDbEngine
 from search_insights.private.duckdb_engine import register_names as register_names_in_duckdb
+from search_insights.private.duckdb_log import SearchLog
 from search_insights.private.engine import Contributions, Engine
-from search_insights.private.log import LogSource, SearchLog
+from search_insights.private.log import LogSource
 from search_insights.private.region_names import CLASS_BITS, RegionNames, region_names
 from search_insights.private.spark.engine import SparkEngine
 from search_insights.private.spark.engine import register_names as register_names_in_spark
@@ -120,7 +121,7 @@ class SparkTable:
         session = self.engine.session
         frame = session.createDataFrame(arrow_table(events, self.engine.log.source))
         if times > 1:
-            frame = frame.crossJoin(session.range(times).select()).repartition(2)
+            frame = session.range(0, times, 1, 2).select().crossJoin(frame)
         frame.createOrReplaceTempView("log")
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:

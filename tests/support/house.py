@@ -29,7 +29,9 @@ RULES: dict[str, tuple[str, ...]] = {
     "calibration": ("spec", "dp", "store", "trends", "simulation"),
     "audit": ("spec", "dp", "private", "store", "anonymization"),
     "us": ("spec",),
+    "checking": ("spec", "private", "store", "anonymization"),
     "anonymization": ("spec", "private", "dp", "store", "dataset.folder"),
+    "routine": ("spec", "classifier", "store", "trends", "dataset", "dashboards", "anonymization", "checking"),
 }
 
 # They start the program, and may import anything on this side of the wall.

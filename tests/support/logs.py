@@ -4,9 +4,11 @@ The country has the levels of the packaged spec: three states, counties of each 
 county in one state shares with a postal code in another. Its logs are small enough to be counted by hand.
 """
 
+import atexit
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -17,8 +19,9 @@ import pytest
 
 from search_insights.private.counting import Tolerance, WeekCounts, add_contributions, count_week
 from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.duckdb_log import open_log
 from search_insights.private.engine import Contributions
-from search_insights.private.log import LogSource, open_log
+from search_insights.private.log import LogSource
 from search_insights.private.region_names import CLASS_BITS, RegionNames, region_names
 from search_insights.private.spark.engine import SparkEngine, spark_engine
 from search_insights.spec.cells import CellList
@@ -106,18 +109,27 @@ def searches_of_weeks(*offsets: int) -> str:
 
 
 def write_log(path: Path, query: str | None = None) -> Path:
-    """Write a log in the format that the file's name says: .parquet, .csv, .csv.gz or .tsv."""
+    """Write a log in the format that the file's name says: .parquet, .csv, .tsv or .jsonl, the last three also .gz."""
     if path.name.endswith((".parquet", ".pq")):
         options = "FORMAT parquet"
+    elif ".csv" not in path.name and ".tsv" not in path.name:
+        options = f"FORMAT json, COMPRESSION {'gzip' if path.name.endswith('.gz') else 'none'}"
     else:
         delimiter = "\t" if ".tsv" in path.name else ","
         packed = "gzip" if path.name.endswith(".gz") else "none"
         options = f"FORMAT csv, HEADER, DELIMITER {literal(delimiter)}, COMPRESSION {packed}"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with duckdb.connect() as connection:
-        connection.execute("SET TimeZone = 'UTC'")
-        connection.execute(f"COPY ({query or searches()}) TO {literal(str(path))} ({options})")
+    _writer().execute(f"COPY ({query or searches()}) TO {literal(str(path))} ({options})")
     return path
+
+
+@cache
+def _writer() -> "duckdb.DuckDBPyConnection":  # quoted: a cached function that holds DuckDB's class outlives it
+    """Open a database for all logs, because a new one takes time to open."""
+    atexit.register(_writer.cache_clear)  # while Python still runs: DuckDB complains about what is left
+    connection = duckdb.connect(config={"enable_external_file_cache": "false"})  # some logs are made from others
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
 
 
 def write_rows(path: Path, rows: Sequence[tuple[object, ...]], types: Sequence[str]) -> Path:

@@ -15,7 +15,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.publication_rules import Sparsity
 from search_insights.spec.weeks import Week
 from search_insights.spec.zones import zone_data_version
-from search_insights.store.ledger import LedgerEntry, checksum, instants_of
+from search_insights.store.ledger import LedgerEntry, ModelRecord, checksum, instants_of
 from search_insights.store.opening import create_or_open_store
 from search_insights.support.arrays import Counts
 from search_insights.trends.derive import Trends
@@ -49,20 +49,27 @@ def entry_for(coverage: Coverage, noisy: Counts, week: Week) -> LedgerEntry:
 
 
 def add_weeks(
-    path: Path, coverage: Coverage, *weeks: WeekCounts, start: int = 0, usual: tuple[int, ...] = USUAL
+    path: Path,
+    coverage: Coverage,
+    *weeks: WeekCounts,
+    start: int = 0,
+    usual: tuple[int, ...] = USUAL,
+    model: ModelRecord | None = None,
 ) -> Path:
     """Commit noisy counts week by week, from the first week of the sparsity window plus `start`.
 
-    Regions that a week does not name get the usual counts.
+    Regions that a week does not name get the usual counts. If a `model` is given, it classified the weeks.
     """
     spec = coverage.spec
+    classifier = model.fingerprint if model else ""
     regions = CellList(coverage).regions
     with create_or_open_store(path, coverage) as store:
         for i, given in enumerate(weeks, start):
             week = Week(spec.sparsity.first_week + timedelta(weeks=i), spec.time_zone)
             noisy: Counts = np.array([given.get(r.place_id, usual) for r in regions], dtype=np.int64).ravel()
-            entry = entry_for(coverage, noisy, week)
-            store.commit_week(week, noisy, replace(entry, epsilon=spec.promise.epsilon, delta=spec.promise.delta))
+            entry = replace(entry_for(coverage, noisy, week), classifier=classifier)
+            spent = replace(entry, epsilon=spec.promise.epsilon, delta=spec.promise.delta)
+            store.commit_week(week, noisy, spent, model)
     return path
 
 

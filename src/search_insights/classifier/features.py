@@ -23,7 +23,9 @@ BUCKET_BITS = 18
 # label, and keeps a pasted page from being memory and work. `topics.part_read` is this rule for texts in a database.
 MAX_CHARACTERS = 300
 MAX_CLASSES = 62
-CUE_LENGTH = 4  # bytes of a cue: only texts with one of the model's cues can have a category
+# Bytes of a cue: only texts with one of the model's cues can have a category. A cue is a number, its first byte lowest.
+CUE_LENGTH, MAX_CUE_LENGTH = 4, 8
+Cues = npt.NDArray[np.uint64]
 KNOWN = np.uint64(1 << 63)  # the bit of a word that the model knows
 
 _MAX_DISTANCE = 5  # words up to this far apart make a pair
@@ -78,25 +80,44 @@ def _blank_separators(buffer: Buffer) -> Bytes:
     return _BLANKED[buffer.data]
 
 
-def texts_with_cue(buffer: Buffer, cues: npt.NDArray[np.uint32]) -> Numbers:
+def texts_with_cue(buffer: Buffer, cues: Cues) -> Numbers:
     """Return the indices of the texts that have one of the cues, which are sorted; all texts if there are no cues.
 
-    A table of hashes finds candidates, and comparing the bytes confirms them: a hash collision in bytes that span two
-    texts would make the answer for a text depend on its neighbour.
+    A table of hashes of their first four bytes finds candidates, and comparing all bytes confirms them: a hash
+    collision in bytes that span two texts would make the answer for a text depend on its neighbour.
     """
     if not cues.size:
         return np.arange(buffer.texts)
     letters, possible = _blank_separators(buffer), np.zeros(1 << _FILTER_BITS, dtype=bool)
-    possible[_filter_slot(cues)] = True
+    possible[_filter_slot(cues.astype(np.uint32))] = True  # the lower half
     found = np.zeros(buffer.texts, dtype=bool)
     for offset in range(CUE_LENGTH):  # each way of cutting the bytes into fours
         pieces = letters[offset : offset + (letters.size - offset) // CUE_LENGTH * CUE_LENGTH].view("<u4")
         candidates = np.flatnonzero(possible.take(_filter_slot(pieces)))
-        nearest = cues[np.minimum(np.searchsorted(cues, pieces[candidates]), cues.size - 1)]
-        confirmed = candidates[nearest == pieces[candidates]]
+        begins = candidates * CUE_LENGTH + offset
+        confirmed = begins[_confirmed(letters, begins, pieces[candidates], cues)]
         # The first byte may be the line end before the text, so the second byte tells which text it is.
-        found[np.searchsorted(buffer.ends, confirmed * CUE_LENGTH + offset + 1) - 1] = True
+        found[np.searchsorted(buffer.ends, confirmed + 1) - 1] = True
     return np.flatnonzero(found)
+
+
+def _confirmed(letters: Bytes, begins: Numbers, pieces: npt.NDArray[np.uint32], cues: Cues) -> npt.NDArray[np.bool_]:
+    """Return which candidates, given by their place and their first four bytes, are a cue of any length."""
+    window = pieces.astype(np.uint64)
+    confirmed = _is_in(window, cues)
+    if int(cues[-1]) >> 8 * CUE_LENGTH == 0:
+        return confirmed  # no cue is longer
+    for i in range(CUE_LENGTH, MAX_CUE_LENGTH):
+        inside = begins + i < letters.size
+        following = np.where(inside, letters[np.minimum(begins + i, letters.size - 1)], 0).astype(np.uint64)
+        window |= following << np.uint64(8 * i)
+        confirmed |= inside & _is_in(window, cues)
+    return confirmed
+
+
+def _is_in(numbers: npt.NDArray[np.uint64], cues: Cues) -> npt.NDArray[np.bool_]:
+    nearest: npt.NDArray[np.bool_] = cues[np.minimum(np.searchsorted(cues, numbers), cues.size - 1)] == numbers
+    return nearest
 
 
 def _filter_slot(pieces: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:

@@ -15,9 +15,9 @@ from search_insights.classifier.model import Classifier
 from search_insights.classifier.topics import create_topics_table, part_read
 from search_insights.errors import InputError
 from search_insights.spec.spec import Spec
-from search_insights.support.arrays import Numbers
+from search_insights.support.arrays import Counts, Numbers
 from search_insights.support.files import private_files, replacing_file
-from search_insights.support.sql import connect, literal
+from search_insights.support.sql import connect, identifier, literal
 from search_insights.support.working_folder import temporary_folder
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _PART_BYTES = 1 << 20
 _MEMORY = "2GB"  # of a table; the rest goes to the temporary folder
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _COMPRESSED = (".gz", ".zst")
+_LINES = ".txt"  # a query on each line; only read
 
 
 def read_labels(path: Path, spec: Spec) -> tuple[list[str], Numbers]:
@@ -61,6 +62,49 @@ def read_texts(path: Path) -> list[str]:
         part = part_read("query")
         distinct = f"SELECT {part} AS text FROM given WHERE query IS NOT NULL GROUP BY text ORDER BY min(rowid)"
         return [text for (text,) in _each(connection, distinct)]
+
+
+@contextmanager
+def counted_texts(paths: Sequence[Path], column: str = "query") -> Iterator[Iterator[tuple[list[str], Counts]]]:
+    """Open files of queries, or logs that have them: batches of distinct texts, and how many rows have each.
+
+    A `.txt` file has a query on each line.
+    """
+    with _database() as (connection, folder):
+        connection.execute("CREATE TABLE all_given (query VARCHAR)")
+        for path in paths:
+            _load(connection, folder, path, (column,), only=(column,))
+            connection.execute(f"INSERT INTO all_given SELECT {identifier(column)} FROM given; DROP TABLE given")
+        yield _batches(connection)
+
+
+def _batches(connection: "duckdb.DuckDBPyConnection") -> Iterator[tuple[list[str], Counts]]:
+    part = part_read("query")
+    rows = connection.execute(
+        f"SELECT {part} AS text, count(*) FROM all_given WHERE trim(query) <> '' GROUP BY text ORDER BY min(rowid)"
+    )
+    while batch := rows.fetchmany(_BATCH):
+        yield [text for text, _ in batch], np.array([count for _, count in batch], dtype=np.int64)
+
+
+def read_counted(path: Path) -> tuple[list[str], list[int]]:
+    """Read ordinary queries: each text once, and how often it is there."""
+    with counted_texts([path]) as batches:
+        read = list(batches)
+    if not read:
+        raise InputError(f"{path}: no queries")
+    return [text for texts, _ in read for text in texts], [int(n) for _, counts in read for n in counts]
+
+
+def write_suggestions(path: Path, rows: Sequence[tuple[str, str, str, float, int]]) -> None:
+    """Write suggested texts, to be labelled: the columns query, category (to be filled in), guess, margin, searches."""
+    names = ("query", "category", "guess", "margin", "searches")
+    with connect() as connection:
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+        connection.register(
+            "given", {name: np.array(values, dtype=object) for name, values in zip(names, columns, strict=True)}
+        )
+        _write(connection, "SELECT * FROM given", path)
 
 
 def _each(connection: "duckdb.DuckDBPyConnection", query: str) -> Iterator[tuple[Any, ...]]:
@@ -98,33 +142,49 @@ def apply(classifier: Classifier, source: Path, out: Path) -> dict[str, int]:
 @contextmanager
 def _open_table(path: Path, wanted: Sequence[str]) -> Iterator["duckdb.DuckDBPyConnection"]:
     """Read a file into the table `given` of a private database, which is removed at the end."""
-    import duckdb
+    with _database() as (connection, folder):
+        _load(connection, folder, path, wanted)
+        yield connection
 
+
+@contextmanager
+def _database() -> Iterator[tuple["duckdb.DuckDBPyConnection", Path]]:
+    """Open a private database, and a private folder for its files; both are removed at the end."""
     with (
         temporary_folder() as folder,
         connect(temp_directory=str(folder), memory_limit=_MEMORY) as connection,
     ):
-        reader = _reader(path, folder)
-        try:
-            connection.execute(f"CREATE TABLE given AS SELECT * FROM {reader}")
-        except duckdb.OutOfMemoryException:
-            raise InputError(f"{path}: does not fit into {_MEMORY} of memory and the temporary folder") from None
-        except duckdb.Error:
-            # DuckDB's own message is not passed on, because it may quote the file.
-            raise InputError(f"{path}: cannot be read as {_format(path)}; is the file complete?") from None
-        for column in wanted:
-            if column not in _columns(connection):
-                raise InputError(f"{path}: no column {column!r}; the first line of a CSV file must name the columns")
-            connection.execute(f"ALTER TABLE given ALTER {column} TYPE VARCHAR")
-        yield connection
+        yield connection, folder
+
+
+def _load(
+    connection: "duckdb.DuckDBPyConnection", folder: Path, path: Path, wanted: Sequence[str], only: Sequence[str] = ()
+) -> None:
+    """Read a file, or `only` some of its columns, into the table `given`."""
+    import duckdb
+
+    reader = _reader(path, folder)
+    try:
+        has = [name for name, *_ in connection.execute(f"DESCRIBE SELECT * FROM {reader}").fetchall()]
+        columns = ", ".join(identifier(name) for name in only if name in has) or "*"
+        connection.execute(f"CREATE TABLE given AS SELECT {columns} FROM {reader}")
+    except duckdb.OutOfMemoryException:
+        raise InputError(f"{path}: does not fit into {_MEMORY} of memory and the temporary folder") from None
+    except duckdb.Error:
+        # DuckDB's own message is not passed on, because it may quote the file.
+        raise InputError(f"{path}: cannot be read as {_format(path, written=False)}; is the file complete?") from None
+    for column in wanted:
+        if column not in _columns(connection):
+            raise InputError(f"{path}: no column {column!r}; the first line of a CSV file must name the columns")
+        connection.execute(f"ALTER TABLE given ALTER {identifier(column)} TYPE VARCHAR")
 
 
 def _columns(connection: "duckdb.DuckDBPyConnection") -> list[str]:
     return [name for name, *_ in connection.execute("DESCRIBE given").fetchall()]
 
 
-def _format(path: Path) -> str:
-    """Return a file's format, which follows from its name."""
+def _format(path: Path, written: bool = True) -> str:
+    """Return the format of a file to be `written`, or to be read, which follows from its name."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compressed = suffixes and suffixes[-1] in _COMPRESSED
     kind = suffixes[-2] if compressed and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
@@ -132,12 +192,17 @@ def _format(path: Path) -> str:
         return "Parquet"
     if kind in _DELIMITERS:
         return "CSV"
+    if kind == _LINES and not written:
+        return "text"
     raise InputError(f"{path}: expected a name that ends in .csv, .tsv or .parquet")
 
 
 def _reader(path: Path, folder: Path) -> str:
     if not path.is_file():
         raise InputError(f"{path}: no such file")
+    if path.suffix.lower() == _LINES:
+        content = f"read_text({literal(str(_as_utf8(path, folder)))})"
+        return f"(SELECT rtrim(unnest(string_split(content, chr(10))), chr(13)) AS query FROM {content})"
     if _format(path) == "Parquet":
         return f"read_parquet({literal(str(path))})"
     if not set(path.suffixes) & set(_COMPRESSED):

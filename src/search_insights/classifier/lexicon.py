@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from search_insights.classifier.features import (
     CUE_LENGTH,
     KNOWN,
     MAX_CLASSES,
+    MAX_CUE_LENGTH,
+    Cues,
     WordTable,
     normalise,
     split_words,
@@ -50,10 +51,10 @@ class WordClass:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Word classes, and cues: a text without any of these four-letter pieces has no category.
+    """Word classes, and cues: a text without any of these pieces of four to eight letters has no category.
 
-    Without cues, every text is classified. The model records a digest of the lexicon's repr, so renaming a field here
-    or in `WordClass` changes the record.
+    Without cues, they are found in the labels (`train/evidence.py`). The model records a digest of the lexicon's repr,
+    so renaming a field here or in `WordClass` changes the record.
     """
 
     classes: tuple[WordClass, ...] = ()
@@ -133,15 +134,22 @@ def word_table(classes: Sequence[WordClass], geography: Geography | None, known:
     return WordTable(keys, np.array(list(bits.values()), dtype=np.uint64)[first])
 
 
-def encode_cues(cues: Sequence[str]) -> npt.NDArray[np.uint32]:
-    """Return cues as the sorted numbers that their four bytes make.
+def encode_cues(cues: Sequence[str]) -> Cues:
+    """Return cues as the sorted numbers that their bytes make, the first byte lowest.
 
     A space is allowed only at an edge: inside, a cue could match across the end of a text.
     """
     for cue in cues:
-        if len(cue.encode()) != CUE_LENGTH or " " in cue[1:-1]:
-            raise InputError(f"the lexicon's cue {cue!r}: expected four letters, with _ only for the edge of a word")
-    return np.unique(np.frombuffer("".join(cues).encode(), "<u4")).astype(np.uint32)
+        if not CUE_LENGTH <= len(cue.encode()) <= MAX_CUE_LENGTH or " " in cue[1:-1]:
+            raise InputError(
+                f"the lexicon's cue {cue!r}: expected four to eight letters, with _ only for the edge of a word"
+            )
+    return encode_pieces([cue.encode() for cue in cues])
+
+
+def encode_pieces(pieces: Iterable[bytes]) -> Cues:
+    """Return pieces of at most eight bytes as sorted numbers, each once."""
+    return np.unique(np.array([int.from_bytes(piece, "little") for piece in pieces], dtype=np.uint64))
 
 
 def words_of(texts: Sequence[str]) -> list[str]:

@@ -2,13 +2,13 @@
 
 It sees texts only, not who typed them or where. Its weights are whole numbers, so the same model gives the same answer
 on every machine; its fingerprint goes into the ledger of each week it classified. Most texts have none of the model's
-cues, four-letter pieces such as "vacc", and are ruled out by a fast filter.
+cues, short pieces such as "vacc", and are ruled out by a fast filter.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -17,7 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from search_insights.classifier.facts import public_facts
 from search_insights.classifier.features import (
+    CUE_LENGTH,
+    Cues,
     Features,
     WordTable,
     features,
@@ -49,16 +52,19 @@ class Classifier:
     table       the words it knows and their classes
     weights     one row for each topic: how much each feature speaks for it, rather than for none
     bias        how much speaks for each topic before any text is read
-    cues        the four-letter pieces without which a text has no topic; if there are none, all texts are scored
+    cues        the pieces of four to eight letters without which a text has no topic; if there are none, all
+                texts are scored
     about       what it was trained on, for people to read
+    thresholds  how high each topic has to score: a text whose best topic does not score more has none
     """
 
     categories: tuple[tuple[str, str], ...]
     table: WordTable
     weights: npt.NDArray[np.int16]
     bias: npt.NDArray[np.int32]
-    cues: npt.NDArray[np.uint32]
+    cues: Cues
     about: Mapping[str, Any]
+    thresholds: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
 
     def classify(self, texts: Sequence[str | None]) -> CategoryNumbers:
         """Return the category number of each text, as the spec numbers them: 0 for none, 1 for the first topic."""
@@ -67,9 +73,19 @@ class Classifier:
             batch = [text or "" for text in texts[begin : begin + _FILTER_BATCH]]
             candidates = texts_with_cue(normalise(batch), self.cues)
             if candidates.size:
-                scores = self.scores([batch[i] for i in candidates])
-                numbers[begin + candidates] = np.where(scores.max(axis=0) > 0, scores.argmax(axis=0) + 1, 0)
+                best, margin = self.best_topics([batch[i] for i in candidates])
+                numbers[begin + candidates] = np.where(margin > 0, best + 1, 0)
         return numbers
+
+    def best_topics(self, texts: Sequence[str]) -> tuple[Indices, Scores]:
+        """Return the topic that each text scores highest, from 0, and by how much it exceeds that topic's threshold.
+
+        Cues are not looked at: a text without any has no topic, however high it scores.
+        """
+        scores = self.scores(texts)
+        best = scores.argmax(axis=0)
+        highest = scores.max(axis=0)
+        return best, highest - self.thresholds[best] if self.thresholds.size else highest
 
     def topics_of(self, texts: Sequence[str | None]) -> tuple[Indices, CategoryNumbers]:
         """Classify texts. Return the indices of those that have a topic, and their category numbers."""
@@ -100,13 +116,23 @@ class Classifier:
 
     @property
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return {
+        # Without thresholds and longer cues, bytes and fingerprint are the same as before there were any.
+        first_version = not self.thresholds.any() and not (self.cues >> np.uint64(8 * CUE_LENGTH)).any()
+        arrays: dict[str, npt.NDArray[Any]] = {
             "keys": self.table.keys,
             "classes": self.table.classes,
             "weights": self.weights,
             "bias": self.bias,
-            "cues": self.cues,
         }
+        if first_version:
+            return arrays | {"cues": self.cues.astype(np.uint32)}
+        thresholds = self.thresholds if self.thresholds.size else np.zeros(len(self.categories), dtype=np.int32)
+        return arrays | {"cues": self.cues, "thresholds": thresholds}
+
+    @cached_property
+    def public_facts(self) -> dict[str, Any]:
+        """What readers of a dataset may know: the model's name, its labels, and what was measured."""
+        return public_facts(self.about, [identity for identity, _ in self.categories])
 
     def require_fits(self, spec: Spec, source: str) -> None:
         """Refuse a model whose categories are not those of the spec. `source` names the model in the message."""
@@ -153,8 +179,9 @@ def _classifier(file: ModelFile) -> Classifier:
         table,
         arrays["weights"].astype(np.int16),
         arrays["bias"].astype(np.int32),
-        arrays["cues"].astype(np.uint32),
+        arrays["cues"].astype(np.uint64),
         file.about,
+        arrays.get("thresholds", np.zeros(0)).astype(np.int32),
     )
 
 

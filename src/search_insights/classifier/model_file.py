@@ -18,12 +18,15 @@ from search_insights.classifier.features import BUCKET_BITS
 # The largest file, and the most that its arrays unpack to: some 100 topics. The packaged model has 2 MB.
 MAX_BYTES = 1 << 26
 
+# Version 2 has cues of up to eight bytes and a threshold for each topic; a model that needs neither is of version 1.
 _MAGIC = b"search-insights classifier 1\n"
+_MAGIC_2 = b"search-insights classifier 2\n"
 _COMPRESSION_LEVEL = 6  # higher takes ten times as long and saves little
 _MAX_HEAD = 1 << 20  # bytes of JSON
 _MAX_NAME = 200  # characters
 _KEYS = ["categories", "about", "arrays"]
 _TYPES = {"keys": "<u8", "classes": "<u8", "weights": "<i2", "bias": "<i4", "cues": "<u4"}
+_TYPES_2 = _TYPES | {"cues": "<u8", "thresholds": "<i4"}
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -39,14 +42,15 @@ class ModelFile:
 
 def pack(model: ModelFile) -> bytes:
     """Return a model as a file holds it."""
-    arrays = {name: np.ascontiguousarray(model.arrays[name], dtype) for name, dtype in _TYPES.items()}
+    magic, types = (_MAGIC_2, _TYPES_2) if "thresholds" in model.arrays else (_MAGIC, _TYPES)
+    arrays = {name: np.ascontiguousarray(model.arrays[name], dtype) for name, dtype in types.items()}
     head = {
         "categories": model.categories,
         "about": dict(model.about),
         "arrays": [[name, array.dtype.str, array.shape] for name, array in arrays.items()],
     }
     numbers = zlib.compress(b"".join(array.tobytes() for array in arrays.values()), _COMPRESSION_LEVEL)
-    return _MAGIC + json.dumps(head).encode() + b"\n" + numbers
+    return magic + json.dumps(head).encode() + b"\n" + numbers
 
 
 def unpack(data: bytes) -> ModelFile:
@@ -58,13 +62,15 @@ def unpack(data: bytes) -> ModelFile:
 
 
 def _unpack(data: bytes) -> ModelFile:
-    line, _, compressed = data.removeprefix(_MAGIC).partition(b"\n")
-    _require(data.startswith(_MAGIC) and len(line) <= _MAX_HEAD)
+    types = _TYPES_2 if data.startswith(_MAGIC_2) else _TYPES
+    _require(data.startswith((_MAGIC, _MAGIC_2)))
+    line, _, compressed = data[len(_MAGIC) :].partition(b"\n")
+    _require(len(line) <= _MAX_HEAD)
     head = json.loads(line, object_pairs_hook=_without_repetition, parse_constant=_refuse_constant)
     _require(list(head) == _KEYS and isinstance(head["about"], dict))
     categories = _categories(head["categories"])
-    shapes = _shapes(head["arrays"], len(categories))
-    arrays = _split(_decompressed(compressed, shapes), shapes)
+    shapes = _shapes(head["arrays"], len(categories), types)
+    arrays = _split(_decompressed(compressed, shapes, types), shapes, types)
     for name in ("keys", "cues"):  # which are searched by halving
         _require(bool((arrays[name][1:] > arrays[name][:-1]).all()))
     return ModelFile(categories, head["about"], arrays)
@@ -95,39 +101,40 @@ def _categories(pairs: Any) -> tuple[tuple[str, str], ...]:
     return categories
 
 
-def _shapes(listed: Any, topics: int) -> dict[str, tuple[int, ...]]:
+def _shapes(listed: Any, topics: int, types: Mapping[str, str]) -> dict[str, tuple[int, ...]]:
     """Read the shapes of the arrays, which must be those of a model of so many topics, and not too large."""
-    _require([[name, kind] for name, kind, _ in listed] == [[name, kind] for name, kind in _TYPES.items()])
+    _require([[name, kind] for name, kind, _ in listed] == [[name, kind] for name, kind in types.items()])
     shapes = {name: tuple(shape) for name, _, shape in listed}
     _require(all(type(size) is int and size >= 0 for shape in shapes.values() for size in shape))
     _require(shapes["weights"] == (topics, 1 << BUCKET_BITS) and shapes["bias"] == (topics,))
+    _require(shapes.get("thresholds", (topics,)) == (topics,))
     _require(len(shapes["keys"]) == len(shapes["cues"]) == 1)
     _require(shapes["keys"] == shapes["classes"] != (0,))
-    _require(sum(_bytes(name, shape) for name, shape in shapes.items()) <= MAX_BYTES)
+    _require(sum(_bytes(types[name], shape) for name, shape in shapes.items()) <= MAX_BYTES)
     return shapes
 
 
-def _bytes(name: str, shape: tuple[int, ...]) -> int:
-    size = np.dtype(_TYPES[name]).itemsize
+def _bytes(kind: str, shape: tuple[int, ...]) -> int:
+    size = np.dtype(kind).itemsize
     for length in shape:  # in Python's numbers, which do not overflow
         size *= length
     return size
 
 
-def _decompressed(compressed: bytes, shapes: Mapping[str, tuple[int, ...]]) -> bytes:
+def _decompressed(compressed: bytes, shapes: Mapping[str, tuple[int, ...]], types: Mapping[str, str]) -> bytes:
     """Unpack as many bytes as the arrays have; refuse a file that unpacks to less or more, or goes on after that."""
-    expected = sum(_bytes(name, shape) for name, shape in shapes.items())
+    expected = sum(_bytes(types[name], shape) for name, shape in shapes.items())
     decompressor = zlib.decompressobj()
     numbers = decompressor.decompress(compressed, expected + 1)
     _require(len(numbers) == expected and decompressor.eof and not decompressor.unused_data)
     return numbers
 
 
-def _split(numbers: bytes, shapes: Mapping[str, tuple[int, ...]]) -> Arrays:
+def _split(numbers: bytes, shapes: Mapping[str, tuple[int, ...]], types: Mapping[str, str]) -> Arrays:
     arrays: Arrays = {}
     begin = 0
     for name, shape in shapes.items():
-        end = begin + _bytes(name, shape)
-        arrays[name] = np.frombuffer(memoryview(numbers)[begin:end], _TYPES[name]).reshape(shape)
+        end = begin + _bytes(types[name], shape)
+        arrays[name] = np.frombuffer(memoryview(numbers)[begin:end], types[name]).reshape(shape)
         begin = end
     return arrays

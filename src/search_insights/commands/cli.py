@@ -14,12 +14,14 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from functools import cache
 from importlib import metadata
 from types import ModuleType
 from typing import Any, NoReturn
 
 from search_insights.commands.console import Notes, flush, note, one_line
 from search_insights.commands.options import with_options
+from search_insights.commands.settings import add_settings, fill_in, open_to_settings, settings_in
 from search_insights.errors import SearchInsightsError, UsageError
 from search_insights.support.files import is_text
 
@@ -27,8 +29,10 @@ from search_insights.support.files import is_text
 COMMANDS = (
     "demo",
     "init",
+    "run",
     "simulate",
     "classify",
+    "check",
     "anonymize",
     "publish",
     "dashboard",
@@ -143,6 +147,7 @@ def _run(arguments: Sequence[str]) -> int:
         if not is_text(argument):
             raise UsageError(f"{argument}: is not text in UTF-8; rename what has this name")
     args = parser.parse_args(arguments)
+    fill_in(args, settings_in(arguments))
     code: int = args.run(args)
     flush()  # a closed pipe shows here, where it is handled
     return code
@@ -162,9 +167,11 @@ def command_parsers() -> dict[str, argparse.ArgumentParser]:
     return dict(commands.choices)
 
 
+@cache
 def _parser() -> argparse.ArgumentParser:
     everywhere = _Parser(add_help=False)
     everywhere.add_argument("--debug", action="store_true", help="show where an error arose, with a traceback")
+    add_settings(everywhere)
     parser = _Parser(
         prog="search-insights",
         description="Publish weekly search trends by region under differential privacy.",
@@ -191,7 +198,8 @@ def _add_command(subparsers: "argparse._SubParsersAction[_Parser]", name: str, e
         allow_abbrev=False,
     )
     module.add_arguments(parser)
-    parser.set_defaults(run=module.run)
+    open_to_settings(parser, name)
+    parser.set_defaults(run=lambda args: module.run(args))
 
 
 def command_module(name: str) -> ModuleType:

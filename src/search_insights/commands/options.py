@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
 
+from search_insights.commands.settings import add_settings
 from search_insights.errors import InputError, UsageError
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import PACKAGED_GEOGRAPHY, load_geography
@@ -13,6 +14,8 @@ from search_insights.spec.spec_file import DEFAULT_SPEC, load_spec
 
 # Which option sets a parameter of the library. Its messages name parameters in backquotes.
 OPTIONS = {
+    "accepted": "--accept",
+    "base_rate": "--base-rate",
     "code_level": "--code-level",
     "columns": "--column",
     "correction": "--correction",
@@ -20,6 +23,8 @@ OPTIONS = {
     "master": "--master",
     "max_unused": "--max-left-out",
     "memory": "--memory",
+    "missing_days": "--allow-missing-day",
+    "min_precision": "--min-precision",
     "model": "--model",
     "model_changed": "--model-changed",
     "naive_zone": "--naive-zone",
@@ -32,6 +37,7 @@ OPTIONS = {
     "seed": "--seed",
     "settings": "--conf",
     "straddling": "--straddling",
+    "time_unit": "--time-unit",
     "times_changed": "--times-changed",
     "users": "--users",
     "week": "--week",
@@ -111,8 +117,9 @@ def add_jobs(
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        # --debug may stand at the end, as with other commands.
+        # --debug and --settings may stand at the end, as with other commands.
         job.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+        add_settings(job, hidden=True)
     return list(jobs.choices.values())
 
 

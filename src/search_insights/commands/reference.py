@@ -18,7 +18,14 @@ Every command has `--help`, with an example. This page is made from the same des
 Exit codes: 0 done, 1 a check ran and its answer is no, 2 bad input (one line says what is wrong, where, and what to do,
 and nothing is written), 3 a fault of the program, 130 or 143 interrupted, 141 the reader of the output
 went away.
+
+Settings can stand in for options: every command reads `search-insights.toml` in the current folder, or the file that
+`--settings FILE` names, and says which of its settings it used. An option on the command line wins; `--no-settings`
+ignores the file. [All settings](running.md#all-settings).
 """
+
+
+_EVERYWHERE = {"--help", "--debug", "--settings", "--no-settings"}
 
 
 def reference_page() -> str:
@@ -47,7 +54,7 @@ def _rows(parser: argparse.ArgumentParser) -> Iterator[str]:
     """Write a row for each argument, the options that all commands share left out."""
     for action in parser._actions:
         hidden = action.help == argparse.SUPPRESS or isinstance(action, argparse._SubParsersAction)
-        if not hidden and not {"--help", "--debug"} & set(action.option_strings):
+        if not hidden and not _EVERYWHERE & set(action.option_strings):
             yield f"| {_name(action)} | {_meaning(action)} |"
 
 
@@ -56,7 +63,7 @@ def _name(action: argparse.Action) -> str:
     if action.nargs == "?" and action.option_strings:
         value = f"[{value}]"
     words = [*action.option_strings[-1:], *([value] if value and action.nargs != 0 else [])]
-    return f"`{' '.join(words)}{' ...' if action.nargs == '+' else ''}`".replace("|", "\\|")
+    return f"`{' '.join(words)}{' ...' if action.nargs in ('+', '*') else ''}`".replace("|", "\\|")
 
 
 def _meaning(action: argparse.Action) -> str:

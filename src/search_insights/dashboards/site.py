@@ -85,6 +85,16 @@ def is_site(folder: Path) -> bool:
     return isinstance(site, dict) and site.get("program") == _PROGRAM
 
 
+def shows(site: Path, folder: Path) -> bool:
+    """Return whether a site shows a dataset as it is now: it offers the same statements, which name every table."""
+    dataset = read_dataset(folder)
+    copy = site / "dataset" / _keys([dataset])[0]
+    try:
+        return is_site(site) and all(read_plain(copy / name) == text for name, text in dataset.statements.items())
+    except InputError:
+        return False
+
+
 def _refuse_to_lose_files(out: Path) -> None:
     """Refuse a folder that holds anything but a site: building replaces the whole folder."""
     if out.is_dir() and any(out.iterdir()) and not is_site(out):

@@ -1,19 +1,51 @@
 """The texts of the dashboard about a dataset: what its own statements say, in plain words."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from search_insights.dashboards.regions import Places, level_label
 from search_insights.dataset.folder import Dataset
+from search_insights.dataset.pages import model_changes, run_words
 
 
 def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:
     """Return the sections that explain the numbers."""
     return [
         {"title": "What a value means", "text": _meaning(dataset)},
+        *([{"title": "What the topics are", "text": topics}] if (topics := _topics(dataset)) else []),
         {"title": "Why some values are missing", "text": _missing(dataset, places)},
         {"title": "What privacy is promised", "text": _privacy(dataset)},
         {"title": "When it was last updated", "text": _updated(dataset)},
     ]
+
+
+def _topics(dataset: Dataset) -> list[str]:
+    """Say what each topic is, which model assigned searches to it, how good that model is, and where it changed."""
+    found = dataset.package.get("classification")
+    if not found:
+        return []
+    texts = [
+        f"{t['name'].replace('_', ' ').capitalize()}: {t['definition']}" for t in found["topics"] if "definition" in t
+    ]
+    texts += [f"Assigned to topics: {line}." for line in run_words(found)]
+    texts += [line for model in found["models"] if (line := _measured(model))]
+    if changes := model_changes(found):
+        texts.append(
+            f"The model changed with the week of {', '.join(changes)}: values may jump there although nobody searched "
+            "differently."
+        )
+    return texts
+
+
+def _measured(model: Mapping[str, Any]) -> str:
+    """Say how many of a model's answers were right on its labels; empty if its file does not tell."""
+    shares = [f"{c['category']} {c['precision']:.0%}" for c in model.get("categories", []) if "precision" in c]
+    if not shares:
+        return ""
+    return (
+        f"Of the answers of model {model['fingerprint'][:12]} to labelled queries that it had not learnt from, so many "
+        f"were right: {', '.join(shares)}. Among all searches it is fewer."
+    )
 
 
 def peak(dataset: Dataset, places: Places) -> str:

@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from search_insights.dataset.classification import classification
 from search_insights.dataset.statement import lost_weeks
 from search_insights.dataset.straddling import straddling_summary
 from search_insights.dataset.tables import file_stem, region_columns, value_columns
@@ -34,6 +35,7 @@ def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[
             "max_relative_error": spec.reliability.max_relative_error,
         },
         "lost_weeks": lost_weeks(release),
+        "classification": classification(release),
         "removed_regions": {"path": "sparsity.json", "regions": int(release.removed.sum())},
         **({"straddling": straddling_summary(straddling)} if straddling.rows else {}),
         "resources": [

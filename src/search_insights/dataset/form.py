@@ -22,12 +22,27 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _WORDS = {str: "text", float: "a number", int: "a whole number", bool: "true or false", Word: "a word of letters and _"}
 
 # A type; a list of one form; or keys with their forms. A key that ends in "?" may be missing.
+_SHARES = dict.fromkeys((f"{share}{end}?" for share in ("precision", "recall") for end in ("", "_low", "_high")), float)
+_CLASSIFICATION = {
+    "topics": [{"id": Word, "name": Word, "definition?": str}],
+    "models": [
+        {
+            "fingerprint": str,
+            "name?": str,
+            "method?": str,
+            "labels?": int,
+            "categories?": [{"category": Word, "labels": int, **_SHARES}],
+        }
+    ],
+    "weeks": [{"model": str, "first": str, "last": str, "weeks": int}],
+}
 _FIELD = {"name": Word, "title?": str, "trend?": Word, "constraints?": {"enum": [Word]}}
 PACKAGE = {
     "title?": str,
     "description?": str,
     "created?": str,
     "spec?": {"fingerprint?": str},
+    "classification?": _CLASSIFICATION,
     "scaling?": {"trend?": Word, "maximum": float},
     "reliability?": {"confidence": float, "max_relative_error": float},
     "resources": [{"format": str, "path": str, "bytes": int, "hash": str, "schema": {"fields": [_FIELD]}}],
@@ -53,6 +68,7 @@ PRIVACY = {
     "ledger": [{**_WEEK, "epsilon": float, "delta": float, "cells": int}],
     "corrections?": [{"changed_values": int, "reason": str}],
     "lost_weeks?": [{"week": str, "reason": str}],
+    "classification?": _CLASSIFICATION,
 }
 SPARSITY = {"decided": bool, "removed": [str], "removed_after_publication": [str]}
 STRADDLING = {"level": str, "applies_if": str, "regions": {}}

@@ -81,7 +81,78 @@ For a user who searched on all 7 days of a week the same noise gives epsilon {we
 {len(weeks)} weeks, {weeks[0]["week"]} to {weeks[-1]["week"]}, each with epsilon {weeks[0]["epsilon"]:g} and delta
 {weeks[0]["delta"]:g} per user-day, {weeks[0]["cells"]:,} noisy counts a week. `privacy.json` lists every week with the
 checksum of its noisy counts.
-{_lost_weeks(statement.get("lost_weeks", []))}"""
+{_classification(statement.get("classification"))}{_lost_weeks(statement.get("lost_weeks", []))}"""
+
+
+def _classification(found: Mapping[str, Any] | None) -> str:
+    """Return the section on topics and models; nothing for a dataset of an earlier version, which does not tell."""
+    if not found:
+        return ""
+    topics = "\n".join(f"- **{t['id']} {t['name']}.** {t.get('definition', 'Not defined.')}" for t in found["topics"])
+    runs = "\n".join(f"- {line}" for line in run_words(found))
+    changes = model_changes(found)
+    warning = (
+        f"\nThe model changed with the week of {', '.join(changes)}: values may jump there although nobody searched "
+        "differently.\n"
+        if changes
+        else ""
+    )
+    return f"""
+## How searches were assigned to topics
+{topics}
+
+Which weeks, by which model:
+
+{runs}
+{warning}{"".join(_measured(model) for model in found["models"])}"""
+
+
+def _measured(model: Mapping[str, Any]) -> str:
+    """Return what was measured of a model, as a table; nothing if its file does not say."""
+    rows = "\n".join(
+        f"| {c['category']} | {c['labels']:,} | {_share_words(c, 'precision')} | {_share_words(c, 'recall')} |"
+        for c in model.get("categories", [])
+    )
+    if not rows:
+        return f"\nOf model {model['fingerprint'][:12]} nothing measured is known.\n"
+    return f"""
+Model {model["fingerprint"][:12]}, measured on its own labels
+({model.get("method", "the method is not stated")}; intervals of 95 %).
+Among all searches, texts of no topic are more frequent than among labels, and precision is lower.
+
+| topic | labels | precision | recall |
+| --- | ---: | --- | --- |
+{rows}
+"""
+
+
+def model_changes(found: Mapping[str, Any]) -> list[str]:
+    """Return the first weeks of the runs after the first: there, values may jump."""
+    return [run["first"] for run in found.get("weeks", [])[1:]]
+
+
+def run_words(found: Mapping[str, Any]) -> list[str]:
+    """Return one sentence for each run of weeks: which, and by which model."""
+    names = {model["fingerprint"]: model.get("name", "") for model in found.get("models", [])}
+    return [f"{_weeks(run)}: {_model(run['model'], names)}" for run in found.get("weeks", [])]
+
+
+def _weeks(run: Mapping[str, Any]) -> str:
+    return run["first"] if run["first"] == run["last"] else f"{run['first']} to {run['last']}"
+
+
+def _model(fingerprint: str, names: Mapping[str, str]) -> str:
+    if not fingerprint:
+        return "the publisher's log had categories; how they were assigned is not known here"
+    name = f" {names[fingerprint]}" if names.get(fingerprint) else ""
+    return f"model{name}, fingerprint {fingerprint[:12]}"
+
+
+def _share_words(entry: Mapping[str, Any], share: str) -> str:
+    """Return a measured share with its interval; a dash where there is none."""
+    if share not in entry:
+        return "-"
+    return f"{entry[share]:.3f} ({entry[f'{share}_low']:.3f} to {entry[f'{share}_high']:.3f})"
 
 
 def _lost_weeks(lost: Sequence[Mapping[str, str]]) -> str:

@@ -6,6 +6,7 @@
 
 from typing import Any
 
+from search_insights.dataset.classification import classification
 from search_insights.dp.accounting import Accounting, epsilon_of_days
 from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import DAYS_OF_WEEK
@@ -69,6 +70,7 @@ def privacy_json(release: Release, accounting: Accounting) -> dict[str, Any]:
         "sparsity": {"decided": release.sparsity is not None, "regions_removed": int(release.removed.sum())},
         "corrections": [{"changed_values": c.changed_values, "reason": c.reason} for c in release.corrections],
         "lost_weeks": lost_weeks(release),
+        "classification": classification(release),
     }
 
 
@@ -132,4 +134,5 @@ def _ledger_row(entry: LedgerEntry) -> dict[str, Any]:
         "times": entry.times,
         "naive_zone": entry.naive_zone,
         "zone_data": entry.zone_data,
+        "classifier": entry.classifier,
     }

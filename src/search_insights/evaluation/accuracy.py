@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from search_insights.errors import InputError
-from search_insights.simulation.truth import read_truth
+from search_insights.evaluation.matching import require_same_release, require_truth_of_log
+from search_insights.simulation.truth import Truth, read_truth
+from search_insights.store.ledger import SparsityRecord
 from search_insights.store.opening import open_store
 from search_insights.support.arrays import Bools, Floats
 from search_insights.support.charts import save_chart
@@ -34,13 +36,23 @@ class Accuracy:
 
 
 def evaluate(store_path: Path, truth_path: Path) -> list[Accuracy]:
-    """Compare every published value of a store's release with the exact bounded ratio."""
+    """Compare every published value of a store's release with the exact bounded ratio.
+
+    Refuse a truth that is not that of the log in the store.
+    """
     with open_store(store_path) as store:
-        trends, sparsity, coverage = derive(store), store.sparsity(), store.coverage
-    truth = read_truth(truth_path, coverage, trends.regions)
+        trends, sparsity = derive(store), store.sparsity()
+        truth = read_truth(truth_path, store.coverage, trends.regions)
+        identity = require_same_release(truth_path, store)
+        if not set(truth.weeks) & set(trends.weeks):
+            raise InputError(f"{truth_path}: has no week in common with {store_path}; is it the truth of that log?")
+        require_truth_of_log(truth_path, truth, store, identity)
+    return accuracy_of(trends, sparsity, truth)
+
+
+def accuracy_of(trends: Trends, sparsity: SparsityRecord | None, truth: Truth) -> list[Accuracy]:
+    """Compare the values of the weeks that both have; those of sparse regions are not published."""
     weeks = sorted(set(truth.weeks) & set(trends.weeks))
-    if not weeks:
-        raise InputError(f"{truth_path}: has no week in common with {store_path}; is it the truth of that log?")
     in_store, in_truth = ([of_source.index(week) for week in weeks] for of_source in (trends.weeks, truth.weeks))
     counts = truth.counts[in_truth]
     with np.errstate(divide="ignore", invalid="ignore"):

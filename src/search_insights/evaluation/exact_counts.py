@@ -4,6 +4,7 @@
 add noise to. Nothing else in the program writes an exact count, and no store ever holds one.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from search_insights.private.counting import Tolerance, count_week
 from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import region_names
+from search_insights.simulation.files import PRIVATE
+from search_insights.simulation.truth import IDENTITY, truth_identity
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Spec
@@ -51,13 +54,15 @@ def add_exact_counts(
                     connection.register("given", _columns(cells, found.counts, levels))
                     connection.execute("INSERT INTO exact SELECT CAST(? AS DATE), * FROM given", [week.first_day])
                     connection.unregister("given")
+        identity = json.dumps(truth_identity(truth))
         with replacing_file(truth) as draft, private_files():
             connection.execute(f"""
                 COPY (SELECT week, coalesce(t.level, exact.level) AS level, place_id, category, expected_ratio,
                              exact_count
                       FROM read_parquet({literal(str(truth))}) AS t FULL JOIN exact USING (week, place_id, category)
                       ORDER BY week, level, place_id, category)
-                TO {literal(str(draft))} (FORMAT parquet, COMPRESSION zstd)""")
+                TO {literal(str(draft))} (FORMAT parquet, COMPRESSION zstd,
+                    KV_METADATA {{notice: {literal(PRIVATE)}, {IDENTITY}: {literal(identity)}}})""")
 
 
 def _sources(log: Path, spec: Spec, level_columns: bool) -> list[tuple[LogSource, tuple[str, ...]]]:

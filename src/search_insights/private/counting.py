@@ -1,7 +1,8 @@
 """Counting a week: day by day, from bounded contributions to the exact counts of the cells (Section 3).
 
 The counts are private until noise is added; they stay in memory. A log that is not fit for publication is refused here,
-before anything is spent.
+before anything is spent. What makes it unfit is one list, the objections: `count_week` refuses at the first, and
+a check of the log collects them all.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,9 +11,10 @@ from datetime import date, datetime, timedelta
 
 import numpy as np
 
-from search_insights.errors import LogError, MissingDays
+from search_insights.errors import InputError, LogError, MissingDays
 from search_insights.private.engine import Contributions, Engine, UnusedRows
 from search_insights.private.log import LogSource
+from search_insights.private.plausibility import ACCEPTABLE
 from search_insights.private.region_names import RegionNames
 from search_insights.spec.cells import CellList
 from search_insights.spec.measures import measure_values
@@ -21,18 +23,36 @@ from search_insights.spec.weeks import Week
 from search_insights.support.arrays import Counts, Numbers
 
 # Events this close to the requested weeks do not count against a log: files may be cut at another midnight.
-_MARGIN = timedelta(days=1)
+MARGIN = timedelta(days=1)
 
 Progress = Callable[[str], None]
+Objection = Callable[[str, LogError], None]  # takes the kind of what is wrong with a week, and its words
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """What may be wrong with a log before its week is refused."""
+    """What may be wrong with a log before its week is refused.
+
+    `accepted` are kinds of warnings that the publisher has looked into; only those of `ACCEPTABLE` can be accepted.
+    """
 
     max_unused: float = 0.05
     missing_days: frozenset[date] = frozenset()
     other_weeks: bool = False
+    accepted: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for kind in sorted(self.accepted - ACCEPTABLE.keys()):
+            raise InputError(f"`accepted` {kind}: the kinds that can be accepted are {', '.join(ACCEPTABLE)}")
+
+
+@dataclass(frozen=True, slots=True)
+class DayCounts:
+    """How many events of a day were used, and of how many user-days they are. Private."""
+
+    day: date
+    events: int
+    user_days: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +65,7 @@ class WeekCounts:
     counts: Counts
     unused: UnusedRows
     unknown: Mapping[str, int] = field(default_factory=dict)
+    days: tuple[DayCounts, ...] = ()
 
 
 def count_week(
@@ -57,27 +78,50 @@ def count_week(
     progress: Progress,
 ) -> WeekCounts:
     """Bound and count a week; refuse it if its log is not fit for publication."""
-    counts = cells.zeros()
-    empty_days: list[date] = []
-    used, no_region = 0, np.zeros(len(names.columns), dtype=np.int64)
+    return tally_week(engine, cells, names, week, requested, tolerance, progress, _refuse)
+
+
+def _refuse(kind: str, error: LogError) -> None:
+    raise error
+
+
+def tally_week(
+    engine: Engine,
+    cells: CellList,
+    names: RegionNames,
+    week: Week,
+    requested: tuple[datetime, datetime],
+    tolerance: Tolerance,
+    progress: Progress,
+    object_to: Objection,
+) -> WeekCounts:
+    """Bound and count a week; `object_to` learns of everything that makes its log unfit for publication."""
+    counts, source = cells.zeros(), engine.log.source
+    days: list[DayCounts] = []
+    no_region = np.zeros(len(names.columns), dtype=np.int64)
     for day in week.days:
-        begin, end = week.day_bounds(day)
-        found = engine.bound(day, begin, end)
-        _require_known_categories(found, cells.coverage.spec, day, engine.log.source.column("category"))
-        _require_clear_codes(found, names, day, engine.log.source.column("region"))
+        found = engine.bound(day, *week.day_bounds(day))
+        _object_to_unknown_categories(object_to, found, cells.coverage.spec, day, source.column("category"))
+        _object_to_ambiguous_codes(object_to, found, names, day, source.column("region"))
         no_region = no_region + np.array(found.no_region)
-        used += found.events
         add_contributions(counts, cells, names, found)
-        if not found.events:
-            empty_days.append(day)
+        days.append(DayCounts(day, found.events, user_days(found, cells.coverage.spec)))
         progress(f"{day:%a}")
-    asked, country = (requested[0] - _MARGIN, requested[1] + _MARGIN), cells.coverage.geography.country
+    used = sum(day.events for day in days)
+    asked, country = (requested[0] - MARGIN, requested[1] + MARGIN), cells.coverage.geography.country
     unused = engine.unused_rows(week.begin, week.end, asked, used, (country.code, country.place_id))
-    _require_few_unused(unused, week, tolerance)
+    _object_to_unused(object_to, unused, week, tolerance)
     unknown = dict(zip((c.role for c in names.columns), no_region.tolist(), strict=True)) if names.by_level else {}
-    _require_few_unknown(unknown, used, week, tolerance, engine.log.source)
-    _require_no_missing_days([day for day in empty_days if day not in tolerance.missing_days], week)
-    return WeekCounts(counts, unused, {level: rows for level, rows in unknown.items() if rows})
+    _object_to_unknown(object_to, unknown, used, week, tolerance, source)
+    empty = [each.day for each in days if not each.events]
+    _object_to_missing_days(object_to, [day for day in empty if day not in tolerance.missing_days], week)
+    return WeekCounts(counts, unused, {level: rows for level, rows in unknown.items() if rows}, tuple(days))
+
+
+def user_days(found: Contributions, spec: Spec) -> int:
+    """Return how many user-days contribute: each has one place, or counts once in any search, at the open levels."""
+    counted = (found.open_places >= 0) & ((found.categories == 0) | spec.has_one_place)
+    return int(found.user_days[counted].sum())
 
 
 def add_contributions(counts: Counts, cells: CellList, names: RegionNames, found: Contributions) -> None:
@@ -92,7 +136,7 @@ def add_contributions(counts: Counts, cells: CellList, names: RegionNames, found
         (spec.classed_levels[-1:], found.finest_places),
     )
     for levels, places in parts:
-        counted = np.flatnonzero(places >= 0)
+        counted = np.flatnonzero((places >= 0) & (found.categories < len(spec.categories)))  # not an unknown one
         first_cells = cells.first_cells(_regions(spec, names, places[counted]))
         for level in levels:
             reported = first_cells[level] >= 0
@@ -114,49 +158,59 @@ def _regions(spec: Spec, names: RegionNames, places: Numbers) -> dict[str, Numbe
     return {level: names.regions_for(level, places) for level in spec.level_names}
 
 
-def _require_known_categories(found: Contributions, spec: Spec, day: date, column: str) -> None:
+def _object_to_unknown_categories(
+    object_to: Objection, found: Contributions, spec: Spec, day: date, column: str
+) -> None:
     if found.unknown_category:
         words = ", ".join(f"{c.id} or {c.name}" for c in spec.categories[1:])
-        raise LogError(
+        message = (
             f"column {column!r}: rows of {day} have an unknown value; expected {words}, or nothing for other searches"
         )
+        object_to("unknown-category", LogError(message))
 
 
-def _require_clear_codes(found: Contributions, names: RegionNames, day: date, column: str) -> None:
-    """Refuse a log with ambiguous codes: read as one level, searches of the other would count in the wrong place."""
+def _object_to_ambiguous_codes(
+    object_to: Objection, found: Contributions, names: RegionNames, day: date, column: str
+) -> None:
+    """Object to ambiguous codes: read as one level, searches of the other would count in the wrong place."""
     if not names.by_level and found.no_region[0]:
         levels = " or ".join(names.sharing)
-        raise LogError(
+        message = (
             f"column {column!r}: rows of {day} have bare codes that may be of a {levels}; say which level all bare "
             f"codes belong to with `code_level` {names.sharing[-1]}, give a column for each level with `columns`, or "
             "write place_ids"
         )
+        object_to("ambiguous-codes", LogError(message))
 
 
-def _require_few_unused(unused: UnusedRows, week: Week, tolerance: Tolerance) -> None:
+def _object_to_unused(object_to: Objection, unused: UnusedRows, week: Week, tolerance: Tolerance) -> None:
     counted = unused.total - (unused.outside if tolerance.other_weeks else 0)
     if counted > tolerance.max_unused * unused.rows:
         other = "; `other_weeks` if the files are meant to hold other weeks too" if unused.outside else ""
-        raise LogError(
+        message = (
             f"week {week}: {counted:,} of {unused.rows:,} rows cannot be used ({unused.describe()}), more than "
             f"{100 * tolerance.max_unused:g}%; fix the log, or allow more with `max_unused`{other}"
         )
+        object_to("unused-rows", LogError(message))
 
 
-def _require_few_unknown(
-    unknown: Mapping[str, int], used: int, week: Week, tolerance: Tolerance, source: LogSource
+def _object_to_unknown(
+    object_to: Objection, unknown: Mapping[str, int], used: int, week: Week, tolerance: Tolerance, source: LogSource
 ) -> None:
-    """Refuse a log in which a level's column is often wrong: the counts of that level would be too small."""
+    """Object to a level's column that is often wrong: the counts of that level would be too small."""
     for level, rows in unknown.items():
         if rows > tolerance.max_unused * used:
-            raise LogError(
+            message = (
                 f"week {week}: column {source.column(level)!r}: {rows:,} of {used:,} rows name no {level} of the "
                 f"geography, more than {100 * tolerance.max_unused:g}%; fix the log, leave the value empty where it is "
                 "not known, or allow more with `max_unused`"
             )
+            object_to("unknown-regions", LogError(message))
 
 
-def _require_no_missing_days(missing: list[date], week: Week) -> None:
+def _object_to_missing_days(object_to: Objection, missing: list[date], week: Week) -> None:
     if missing:
         days = ", ".join(f"{day:%A} {day}" for day in missing)
-        raise MissingDays(f"week {week}: no usable event on {days}; is the log complete?", missing)
+        allowed = " ".join(f"`missing_days` {day}" for day in missing)
+        message = f"week {week}: no usable event on {days}; is the log complete? If there really were none: {allowed}"
+        object_to("missing-days", MissingDays(message, missing))

@@ -26,8 +26,10 @@ from search_insights.private.bounding import (
     named_log,
     sums_query,
 )
+from search_insights.private.duckdb_log import SearchLog, open_log
+from search_insights.private.duckdb_readers import unreadable
 from search_insights.private.engine import Contributions, UnusedRows, combined
-from search_insights.private.log import LogSource, SearchLog, open_log, unreadable
+from search_insights.private.log import LogSource
 from search_insights.private.region_names import RegionNames
 from search_insights.private.unused_rows import find_unused_rows
 from search_insights.spec.spec import Spec
@@ -130,8 +132,6 @@ class DuckDbEngine:
 
     def _parts(self, of_day: str) -> int:
         """Return in how many parts a day is bounded."""
-        if not self.log.is_parquet:  # CSV is slow to read again
-            return 1
         events = self._number(f"SELECT count(*) FROM log WHERE {of_day}")
         needed = _BYTES_PER_EVENT[self.log.user_type in _TEXT_TYPES] * events
         available = self._number("SELECT parse_formatted_bytes(current_setting('memory_limit'))")
@@ -145,7 +145,7 @@ class DuckDbEngine:
         # By category in two queries: any search (category 0) is most of the rows, and is added up faster by itself.
         parts = ("TRUE",) if self.spec.has_one_place else ("category = 0", "category > 0")
         sums = self._arrays(" UNION ALL ".join(sums_query(self.spec, self.names, part) for part in parts))
-        ((used, unknown, *no_region),) = self._rows(event_counts_query(self.names))
+        ((used, unknown, *no_region),) = self.ask(event_counts_query(self.names))
         return Contributions(
             events=used,
             unknown_category=unknown,
@@ -175,22 +175,30 @@ class DuckDbEngine:
     ) -> UnusedRows:
         """Count the rows that were not used, by reason."""
         self.log.require_unchanged()
-        return find_unused_rows(self._rows, self.log.between(begin, end), self.log.between(*requested), used, country)
+        return find_unused_rows(self.ask, self.log.between(begin, end), self.log.between(*requested), used, country)
 
     def _run(self, sql: str) -> None:
         with self._explained():
             self.connection.execute(sql)
 
-    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+    def ask(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
         with self._explained():
             return self.connection.execute(sql).fetchall()
+
+    def batches(self, sql: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield the rows of a query in batches."""
+        with self._explained():
+            rows = self.connection.execute(sql)
+            while batch := rows.fetchmany(size):
+                yield batch
 
     def _arrays(self, sql: str) -> dict[str, Any]:
         with self._explained():
             return self.connection.execute(sql).fetchnumpy()
 
     def _number(self, sql: str) -> int:
-        return int(self._rows(sql)[0][0])
+        return int(self.ask(sql)[0][0])
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

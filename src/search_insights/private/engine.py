@@ -3,11 +3,11 @@
 An engine holds the log. Only sums leave it: how many user-days contribute to which regions, how many rows are bad.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -88,8 +88,15 @@ class OpenLog(Protocol):
         """Where it is, and the names of its columns."""
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """Its files; none if it is a table."""
+
+    @property
     def times(self) -> TimeReading:
         """How its times are read."""
+
+    def between(self, begin: datetime, end: datetime) -> str:
+        """Return the condition that an event lies between two instants, the first included, the second not."""
 
 
 class Engine(Protocol):
@@ -123,6 +130,12 @@ class Engine(Protocol):
         The week lies between `begin` and `end`, within the span that was `requested`; `used` of its events were used.
         `country` are the names of the country itself, which counts at no level.
         """
+
+    def ask(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query, of few rows, over the views `log` and `named_log` and the tables of names."""
+
+    def batches(self, sql: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield the rows of a query in batches; ask nothing else in between."""
 
 
 # Opens a log for counting, given the spec and the names and numbers of its regions.

@@ -3,6 +3,7 @@
 import glob
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Literal
 from urllib.parse import unquote
 
 from search_insights.errors import LogError
@@ -10,6 +11,13 @@ from search_insights.support.files import is_text
 
 _PARQUET = (".parquet", ".pq")
 _CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz")
+_JSON_LINES = tuple(f".{name}{packed}" for name in ("jsonl", "ndjson") for packed in ("", ".gz", ".zst"))
+_JSON = (".json", ".json.gz", ".json.zst")  # in a folder, often something else
+Format = Literal["parquet", "csv", "json"]
+_NAMES: dict[Format, str] = {"parquet": "Parquet", "csv": "CSV", "json": "JSON lines"}
+
+
+_GIVE = f"give {', '.join(_NAMES.values())} files, folders of them, or globs"
 
 
 def find_files(patterns: Sequence[str]) -> tuple[str, ...]:
@@ -19,7 +27,7 @@ def find_files(patterns: Sequence[str]) -> tuple[str, ...]:
         matches = _expand(pattern)
         if not matches:
             what = "a folder without log files" if pattern and Path(pattern).is_dir() else "no such file"
-            raise LogError(f"{pattern or repr(pattern)}: {what}; give Parquet or CSV files, folders of them, or globs")
+            raise LogError(f"{pattern or repr(pattern)}: {what}; {_GIVE}")
         found.update(matches)
     formats = {format_of(file) for file in found}
     for file in sorted(found):
@@ -28,22 +36,20 @@ def find_files(patterns: Sequence[str]) -> tuple[str, ...]:
         if not Path(file).is_file():  # a pipe can be read only once, and the log is read day by day
             raise LogError(f"{file}: not a regular file, and the log is read more than once; write it to a file")
     if len(formats) > 1:
-        raise LogError(f"{', '.join(patterns)}: mixes Parquet and CSV files; give files of one format")
+        mixed = " and ".join(name for format_, name in _NAMES.items() if format_ in formats)
+        raise LogError(f"{', '.join(patterns)}: mixes {mixed} files; give files of one format")
     return tuple(sorted(found))
 
 
 def _expand(pattern: str) -> list[str]:
-    if pattern and Path(pattern).exists():
-        return _files_at(pattern)
-    matches = glob.glob(pattern, recursive=True)  # noqa: PTH207 - a pattern may be absolute
-    return [file for name in matches for file in _files_at(name)]
-
-
-def _files_at(name: str) -> list[str]:
-    path = Path(name)
-    if path.is_dir():
-        return [str(p) for p in path.rglob("*") if p.is_file() and p.name.lower().endswith(_PARQUET + _CSV)]
-    return [name]
+    """Return what a pattern names, and the log files in the folders that it names."""
+    there = bool(pattern) and Path(pattern).exists()
+    names = [pattern] if there else glob.glob(pattern, recursive=True)  # noqa: PTH207 - a pattern may be absolute
+    named = [name for name in names if not Path(name).is_dir()]
+    inside = [str(p) for name in names if Path(name).is_dir() for p in Path(name).rglob("*") if p.is_file()]
+    logs = named + [file for file in inside if file.lower().endswith(_PARQUET + _CSV + _JSON_LINES)]
+    # Beside a log, .json is what describes it, such as the tools that manage tables write.
+    return logs or [file for file in inside if file.lower().endswith(_JSON)]
 
 
 def state_of(file: str) -> tuple[int, int, int]:
@@ -55,14 +61,17 @@ def state_of(file: str) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def format_of(file: str) -> str:
+def format_of(file: str) -> Format:
     """Return the format of a log file, by its name."""
     name = file.lower()
     if name.endswith(_PARQUET):
         return "parquet"
     if name.endswith(_CSV):
         return "csv"
-    raise LogError(f"{file}: not a log file; expected a name that ends in {', '.join(_PARQUET + _CSV)}")
+    if name.endswith(_JSON_LINES + _JSON):
+        return "json"
+    endings = ", ".join((*_PARQUET, *_CSV, *_JSON_LINES, *_JSON))
+    raise LogError(f"{file}: not a log file; expected a name that ends in {endings}")
 
 
 def refuse_times_of_folders(files: Iterable[str], column: str) -> None:
@@ -96,6 +105,6 @@ def file_disappeared(file: str) -> LogError:
 
 
 def require_parquet(file: str) -> None:
-    """Refuse CSV for an engine that reads only Parquet: it would not notice CSV files with different columns."""
-    if file.lower().endswith(_CSV):
+    """Refuse text for an engine that reads only Parquet: it would not notice files with different columns."""
+    if file.lower().endswith(_CSV + _JSON_LINES + _JSON):
         raise LogError(f"{file}: on Spark a log is Parquet files or a table; use the duckdb engine, or convert it")

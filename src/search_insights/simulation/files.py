@@ -17,6 +17,7 @@ import numpy.typing as npt
 from search_insights.errors import InputError
 from search_insights.simulation.day import Columns, World, day_columns
 from search_insights.simulation.places import level_codes
+from search_insights.simulation.truth import IDENTITY
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week
 from search_insights.support.sql import connect, identifier, literal
@@ -182,7 +183,13 @@ def _copy(connection: "duckdb.DuckDBPyConnection", query: str, path: Path, metad
         part.unlink(missing_ok=True)
 
 
-def write_truth(connection: "duckdb.DuckDBPyConnection", world: World, weeks: Sequence[Week], path: Path) -> None:
+def write_truth(
+    connection: "duckdb.DuckDBPyConnection",
+    world: World,
+    weeks: Sequence[Week],
+    path: Path,
+    identity: Mapping[str, Any],
+) -> None:
     """Write the expected share of each category in each reported region and week. The file is private."""
     coverage, regions = world.coverage, world.coverage.geography.regions
     reported = np.array([i for i, r in enumerate(regions) if coverage.standings[r.place_id].reported])
@@ -198,7 +205,7 @@ def write_truth(connection: "duckdb.DuckDBPyConnection", world: World, weeks: Se
                place_ids[region + 1] AS place_id, ids[category + 1] AS category,
                CASE WHEN NOT isnan(ratio) THEN ratio END AS expected_ratio
         FROM shares, truth_places, levels, categories ORDER BY shares.week, region, shares.category"""
-    _copy(connection, query, path, {"notice": PRIVATE})
+    _copy(connection, query, path, {"notice": PRIVATE, IDENTITY: json.dumps(identity)})
 
 
 def _all_categories(topics: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

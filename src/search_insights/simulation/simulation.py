@@ -119,7 +119,7 @@ def simulate(
             write = partial(write_day, connection, world, out=out, identity=simulation.identity, named=named)
             sizes = list(_with_progress(_in_parallel(write, days), world, days, progress))
             if truth is not None:
-                write_truth(connection, world, chosen, truth)
+                write_truth(connection, world, chosen, truth, simulation.identity)
     events = sum(events_on(world, week, day) for week, day in days)
     return SimulatedLog(out, chosen, len(days), events, sum(sizes), truth)
 

@@ -1,13 +1,16 @@
 """The truth of a simulated log, read back: exact bounded counts, for evaluation and calibration only.
 
-`simulate` writes the shares that the model expects (files.py); `evaluation.exact_counts` adds the counts. Private, as
-exact counts are: only a simulation may keep them in a file.
+The file says by which options the log was simulated, and so to which spec and geography it belongs. `simulate` writes
+the shares that the model expects (files.py); `evaluation.exact_counts` adds the counts. Private, as exact counts are:
+only a simulation may keep them in a file.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +19,8 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region
 from search_insights.support.arrays import Floats
 from search_insights.support.sql import connect, literal
+
+IDENTITY = "truth"  # the key of the identity in the file's metadata
 
 _MAX_WEEKS = 1040  # twenty years; all weeks are in memory at once
 
@@ -26,6 +31,20 @@ class Truth:
 
     weeks: tuple[date, ...]
     counts: Floats
+
+
+def truth_identity(path: Path) -> Mapping[str, Any] | None:
+    """Return the options of the simulation that a truth belongs to; None if the file does not say."""
+    import duckdb
+
+    query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?"
+    with connect() as connection:
+        try:
+            rows = connection.execute(query, [str(path), IDENTITY]).fetchall()
+            identity = json.loads(rows[0][0]) if rows else None
+        except (duckdb.Error, ValueError):
+            return None
+    return identity if isinstance(identity, dict) else None
 
 
 def read_truth(path: Path, coverage: Coverage, regions: Sequence[Region]) -> Truth:

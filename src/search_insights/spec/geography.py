@@ -24,7 +24,7 @@ from types import MappingProxyType
 
 from search_insights.errors import GeographyError, RowProblem
 from search_insights.spec.table_file import Row, is_parquet, read_table_file, text_form
-from search_insights.support.sql import connect
+from search_insights.support.sql import public_reader
 
 PACKAGED_GEOGRAPHY = "us"
 
@@ -133,7 +133,7 @@ def load_geography(source: str | Path = PACKAGED_GEOGRAPHY) -> Geography:
 def _read_packaged() -> list[Region]:
     """Read the packaged table, whose values were checked when it was built."""
     with resources.as_file(resources.files("search_insights.spec") / "packaged" / "us_regions.parquet") as path:
-        rows = connect().read_parquet(str(path)).project(", ".join(_COLUMNS)).fetchall()
+        rows = public_reader().read_parquet(str(path)).project(", ".join(_COLUMNS)).fetchall()
     return [Region(*row) for row in rows]
 
 

@@ -75,6 +75,14 @@ SECTIONS = (
         (
             Key("id", "text", "the category in a log or in labels, and the key of its sigmas", f"{_WORD}; each once"),
             Key("name", "text", "another word for it, which may be the same as the id", f"{_WORD}; each once"),
+            Key(
+                "definition",
+                "text",
+                "which searches it stands for, in a sentence for readers; not part of the spec's fingerprint",
+                "one line",
+                "none",
+                '"Searches about symptoms, treatment and prevention of influenza."',
+            ),
         ),
     ),
     Section(

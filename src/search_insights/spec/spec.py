@@ -58,10 +58,13 @@ class Promise:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """What an event is about. The first category of a spec counts every search; the topics exclude each other."""
+    """What an event is about. The first category of a spec counts every search; the topics exclude each other.
+
+    Readers are shown the `definition`: words only, of which the fingerprint knows nothing."""
 
     id: str
     name: str
+    definition: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +189,9 @@ class Spec:
             for thing in things:
                 yield from require_word(thing.id, f"{key}.id")
                 yield from require_word(thing.name, f"{key}.name")
+        for category in self.categories:
+            if category.definition is not None:
+                yield from require_line(category.definition, f"category {category.id!r}.definition")
         for trend in self.trends:
             yield from require_line(trend.title, f"trend {trend.id!r}.title")
             yield from require_word(trend.column, f"trend {trend.id!r}.column")
@@ -368,6 +374,7 @@ class Spec:
         for trend in fields["trends"]:
             if trend["weights"] is None:
                 del trend["weights"]
+        fields["categories"] = [{"id": c.id, "name": c.name} for c in self.categories]
         fields["sigmas"] = {s.key: s.value for s in sorted(self.sigmas, key=lambda s: s.key)}
         return json.dumps(fields, sort_keys=True, indent=1, default=str)
 

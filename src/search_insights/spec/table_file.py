@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from search_insights.errors import GeographyError, RowProblem
-from search_insights.support.sql import connect, identifier
+from search_insights.support.sql import identifier, public_reader
 from search_insights.support.working_folder import temporary_folder
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ Row = dict[str, Any]
 MOST_REGIONS = 1 << 20  # more than any country has, and all that the bounding can tell apart
 _LONGEST = 4_096  # bytes of a value
 _LONGEST_HEADER = 1 << 16
-_MEMORY = "1GB"
 _CHUNK = 1 << 20
 _SEPARATORS = {",": ",", ";": ";", "\t": "tabs"}  # and how they are told
 _ENCODINGS = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1", "cp1252": "Windows-1252"}
@@ -85,7 +84,7 @@ def _read(path: Path, form: TextForm, columns: Sequence[str]) -> tuple[list[str]
     """Return the columns of a file, and the values of those that are wanted."""
     import duckdb
 
-    connection = connect(memory_limit=_MEMORY)
+    connection = public_reader()
     try:
         with _in_utf8(path, form.encoding) as file:
             escaped = glob.escape(str(file))

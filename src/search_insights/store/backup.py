@@ -35,13 +35,18 @@ class Restored:
     lost: tuple[date, ...]
 
 
+def remove_unfinished_backups(folder: Path) -> None:
+    """Remove what killed processes left in a folder of backups."""
+    remove_abandoned(folder, _DRAFT_PREFIX)
+
+
 def back_up(store: Path, out: Path, check_derived: DerivedCheck) -> tuple[date, ...]:
     """Copy a store to a new file and verify the copy; return its weeks.
 
     The store cannot be written while it is copied. The file appears when it is complete, for its owner only. The
     journal records the folder: the backups in it bear witness if an older copy of the store is put in its place.
     """
-    remove_abandoned(out.parent, _DRAFT_PREFIX)  # before anything is refused: a killed backup may have been complete
+    remove_unfinished_backups(out.parent)  # before anything is refused: a killed backup may have been complete
     if out.exists():
         raise StoreError(f"{out}: exists already; give each backup its own name")
     if not out.parent.is_dir():

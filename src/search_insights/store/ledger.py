@@ -40,7 +40,8 @@ class LedgerEntry:
     begins_at       the first instant of the week, in UTC, as ISO 8601
     ends_at         the first instant after it
     times           how times were read: `instant` (a type that fixes it), `offset` (text with offsets), `clock` (times
-                    without a zone, read in `naive_zone`), or `unknown` (a store of schema version 1)
+                    without a zone, read in `naive_zone`), `epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns` (whole numbers
+                    since 1970 in that unit), or `unknown` (a store of schema version 1)
     zone_data       the version of the zone data by which its instants were found; empty for schema version 1
     time_column     the column of the log from which times were read; empty for schema version 1
     """
@@ -162,6 +163,7 @@ def final_week(record: Mapping[str, Any]) -> FinalWeek:
 def described_reading(times: str, naive_zone: str) -> str:
     """Return the words for how times were read."""
     words = {"instant": "instants", "offset": "text with offsets", "clock": f"times without a zone in {naive_zone}"}
+    words |= {f"epoch_{unit}": f"whole numbers in {unit} since 1970" for unit in ("s", "ms", "us", "ns")}
     words[""] = "times of an unknown form"
     return words.get(times, f"text with offsets or times without a zone in {naive_zone}")
 
@@ -169,6 +171,17 @@ def described_reading(times: str, naive_zone: str) -> str:
 def instant_text(instant: datetime) -> str:
     """Write an instant to the second, which is exact for midnights; the order of the texts is the order of time."""
     return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRecord:
+    """A model that classified queries: its fingerprint, as ledger entries have it, and its public facts as JSON.
+
+    The facts are those of the model's own file: its name, the number of its labels, and what was measured on them.
+    """
+
+    fingerprint: str
+    facts: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
                 about = _upgraded(connection, path, read_only=False)
                 if (about["spec_fingerprint"], about["geography_fingerprint"]) != _fingerprints(coverage):
                     raise _mismatch(Store(connection, path, _coverage(connection, about, path)), coverage)
+                _reword(connection, about, coverage.spec)
             store = Store(connection, path, coverage)
             remember(path, [entry.final for entry in store.entries()], store.lost())
             _require_same_boundaries(store)
@@ -84,6 +85,32 @@ def open_store(path: Path, writable: bool = False) -> Iterator[Store]:
             about = _upgraded(connection, path, read_only=not writable)
             store = Store(connection, path, _coverage(connection, about, path))
         yield store
+
+
+def is_unused(path: Path) -> bool:
+    """Return whether there is no store yet, or one to which no week was ever committed."""
+    if not path.is_file():
+        return True
+    with _connect(path, read_only=True) as connection, explained(path):
+        return _is_unused(connection)
+
+
+@contextmanager
+def open_store_if_any(path: Path, coverage: Coverage) -> Iterator[Store | None]:
+    """Open a store for reading, as `create_or_open_store` would find it; None if it has no week or is not there.
+
+    Refuse one that belongs to another spec or geography. Nothing is written.
+    """
+    if not path.exists():
+        yield None
+        return
+    with private_files(), _connect(path, read_only=True) as connection:
+        with explained(path):
+            unused = _is_unused(connection)
+            about = {} if unused else _upgraded(connection, path, read_only=True)
+            if not unused and (about["spec_fingerprint"], about["geography_fingerprint"]) != _fingerprints(coverage):
+                raise _mismatch(Store(connection, path, _coverage(connection, about, path)), coverage)
+        yield None if unused else Store(connection, path, coverage)
 
 
 def read_weeks(path: Path) -> tuple[tuple[str, str], list[FinalWeek]]:
@@ -145,7 +172,7 @@ def _upgraded(connection: "duckdb.DuckDBPyConnection", path: Path, read_only: bo
     if about["schema_version"] != str(SCHEMA_VERSION):
         time_zone = _spec(about, path).time_zone
         with transaction(connection):
-            (upgrade_in_memory if read_only else upgrade_file)(connection, time_zone)
+            (upgrade_in_memory if read_only else upgrade_file)(connection, int(about["schema_version"]), time_zone)
     return about
 
 
@@ -194,6 +221,12 @@ def _create_file(path: Path, coverage: Coverage) -> None:
 
 def _draft_prefix(path: Path) -> str:
     return f".{path.name}.draft-"
+
+
+def _reword(connection: "duckdb.DuckDBPyConnection", about: dict[str, str], spec: Spec) -> None:
+    """Keep the present words of the same spec: definitions of topics are no part of its fingerprint."""
+    if about["spec"] != spec_toml(spec):
+        connection.execute("UPDATE about SET value = ? WHERE key = 'spec'", [spec_toml(spec)])
 
 
 def _stored_fingerprints(connection: "duckdb.DuckDBPyConnection") -> tuple[str | None, str | None]:

@@ -1,4 +1,4 @@
--- The store, schema version 2. Everything in it has noise or is public: no event, user, query or exact count.
+-- The store, schema version 3. Everything in it has noise or is public: no event, user, query or exact count.
 
 CREATE OR REPLACE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 
@@ -21,6 +21,9 @@ CREATE OR REPLACE TABLE ledger (
     classifier TEXT NOT NULL, naive_zone TEXT NOT NULL, begins_at TEXT NOT NULL, ends_at TEXT NOT NULL,
     times TEXT NOT NULL, zone_data TEXT NOT NULL, time_column TEXT NOT NULL
 );
+
+-- The models that classified the queries of a week, each with its public facts (name, labels, what was measured), as JSON.
+CREATE OR REPLACE TABLE models (fingerprint TEXT PRIMARY KEY, facts TEXT NOT NULL);
 
 -- Weeks that the store does not hold and never will, each with the publisher's reason.
 CREATE OR REPLACE TABLE lost (

@@ -27,6 +27,7 @@ from search_insights.store.ledger import (
     CorrectionRecord,
     LedgerEntry,
     LostWeek,
+    ModelRecord,
     ScalingRecord,
     SparsityRecord,
     checksum,
@@ -67,8 +68,10 @@ class Store:
         """Return whether the ledger has any instant of the week."""
         return any(entry.final.overlaps(week) for entry in self.entries())
 
-    def commit_week(self, week: Week, noisy: Counts, entry: LedgerEntry) -> None:
-        """Make a week final: commit its noisy counts and its ledger entry, both or neither, and only once."""
+    def commit_week(self, week: Week, noisy: Counts, entry: LedgerEntry, model: ModelRecord | None = None) -> None:
+        """Make a week final: commit its noisy counts, its ledger entry and its model, all or none, and only once."""
+        if model is not None and model.fingerprint != entry.classifier:
+            raise StoreError(f"{self.path}: the ledger entry of week {week} names another model")
         belongs = (entry.week, entry.begins_at, entry.ends_at) == (week.first_day, *instants_of(week))
         if not belongs or entry.checksum != checksum(week.first_day, noisy):
             raise StoreError(f"{self.path}: the ledger entry does not belong to the counts of week {week}")
@@ -84,8 +87,14 @@ class Store:
                 self.connection.execute(insert, [week.first_day, first, first + _ROWS_PER_INSERT - 1])
             marks = ", ".join("?" for _ in astuple(entry))
             self.connection.execute(f"INSERT INTO ledger VALUES ({marks})", list(astuple(entry)))
+            if model is not None:  # what an earlier week recorded of it stays
+                self.connection.execute("INSERT OR IGNORE INTO models VALUES (?, ?)", list(astuple(model)))
         self.connection.unregister("given")
         remember(self.path, [entry.final])
+
+    def models(self) -> list[ModelRecord]:
+        """Return the models of which the store has facts: none for weeks that an earlier version committed."""
+        return [ModelRecord(*row) for row in self._rows("SELECT * FROM models ORDER BY fingerprint")]
 
     def lost(self) -> list[LostWeek]:
         """Return the weeks that were declared lost, the oldest first."""

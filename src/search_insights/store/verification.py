@@ -5,6 +5,7 @@ the checksums of the ledger, the spec and the journal. What a release derived fr
 the caller supplies the check of it: `trends.scaling.scale_problems`.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
@@ -33,7 +34,7 @@ def damage(store: Store, check_derived: DerivedCheck) -> list[str]:
     of_counts = [line for entry in entries for line in _week_problems(store, entry)]
     # What was derived can be checked only against the counts that were committed.
     of_derived = [] if of_counts else check_derived(store)
-    of_weeks = [*_ledger_problems(store, entries), *_lost_problems(store, entries)]
+    of_weeks = [*_ledger_problems(store, entries), *_lost_problems(store, entries), *_model_problems(store, entries)]
     return [*_cell_problems(store), *of_counts, *of_weeks, *of_derived]
 
 
@@ -71,6 +72,20 @@ def _ledger_problems(store: Store, entries: list[LedgerEntry]) -> Iterator[str]:
     for earlier, later in pairwise(entries):
         if later.begins_at < earlier.ends_at:
             yield f"weeks {earlier.week} and {later.week} share instants"
+
+
+def _model_problems(store: Store, entries: list[LedgerEntry]) -> Iterator[str]:
+    """Check that every model classified a week, and that its facts can be read."""
+    for model in store.models():
+        name = f"model {model.fingerprint[:12]}"
+        if model.fingerprint not in {entry.classifier for entry in entries}:
+            yield f"{name}: classified no week of the store"
+        try:
+            readable = isinstance(json.loads(model.facts), dict)
+        except ValueError:
+            readable = False
+        if not readable:
+            yield f"{name}: its facts are not readable"
 
 
 def _lost_problems(store: Store, entries: list[LedgerEntry]) -> Iterator[str]:

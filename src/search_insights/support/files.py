@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from search_insights.errors import InputError
-from search_insights.support.working_folder import working_folder
+from search_insights.support.working_folder import remove_abandoned, working_folder
 
 MOST_OF_A_STATEMENT = 1 << 26  # bytes of a JSON file or page that describes a dataset; real ones have some kB
+
+_DRAFT_PREFIX = ".search-insights-draft-"
 
 
 @contextmanager
@@ -80,13 +82,18 @@ def put_if_absent(draft: Path, path: Path) -> None:
     flush(path.parent)
 
 
+def remove_drafts(folder: Path) -> None:
+    """Remove drafts of files that killed processes left in a folder."""
+    remove_abandoned(folder, _DRAFT_PREFIX)
+
+
 @contextmanager
 def replacing_file(path: Path) -> Iterator[Path]:
     """Yield a path to write to; at the end that file takes the place of `path`, which stays unchanged until then.
 
     The draft is in a working folder of its own, so that nothing of it stays, even after a kill.
     """
-    with working_folder(path.parent, ".search-insights-draft-") as folder:
+    with working_folder(path.parent, _DRAFT_PREFIX) as folder:
         draft = folder / path.name
         yield draft
         put_in_place(draft, path)

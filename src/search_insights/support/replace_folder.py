@@ -10,7 +10,7 @@ from pathlib import Path
 
 from search_insights.errors import InputError
 from search_insights.support.files import flush
-from search_insights.support.working_folder import working_folder
+from search_insights.support.working_folder import remove_abandoned, working_folder
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -22,7 +22,7 @@ def replacing(folder: Path) -> Iterator[Path]:
     folder = folder.resolve()  # the target of a link, so that the link stays
     require_replaceable(folder)
     _clean_up_half_swap(folder)
-    with working_folder(folder.parent, f".{folder.name}.draft-") as draft:
+    with working_folder(folder.parent, _draft_prefix(folder)) as draft:
         yield draft
         draft.chmod(0o755)  # unlike a store, this is meant to be read by others
         _flush_all(draft)
@@ -34,7 +34,7 @@ def making(folder: Path) -> Iterator[Path]:
     """Yield an empty folder to fill; at the end it becomes `folder`, unless by then something is there."""
     folder = folder.resolve()
     require_free(folder)
-    with working_folder(folder.parent, f".{folder.name}.draft-") as draft:
+    with working_folder(folder.parent, _draft_prefix(folder)) as draft:
         yield draft
         draft.chmod(0o755)
         _flush_all(draft)
@@ -50,6 +50,17 @@ def require_free(folder: Path) -> None:
     require_replaceable(folder)
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder}: is not empty; give a new folder, so that nothing is overwritten")
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what a killed process left beside a folder that it was replacing; the next `replacing` would, too."""
+    folder = folder.resolve()
+    _clean_up_half_swap(folder)
+    remove_abandoned(folder.parent, _draft_prefix(folder))
+
+
+def _draft_prefix(folder: Path) -> str:
+    return f".{folder.name}.draft-"
 
 
 def require_replaceable(folder: Path) -> None:

@@ -1,6 +1,8 @@
 """DuckDB as this program uses it: quiet, fetching nothing from elsewhere, with names and values quoted."""
 
+import atexit
 import glob
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,17 @@ def connect(path: str = ":memory:", *, read_only: bool = False, **config: Any) -
     connection = duckdb.connect(path, read_only=read_only, config=settings)
     connection.execute("SET enable_progress_bar = false")  # it would be printed between the results
     return connection
+
+
+def public_reader() -> "duckdb.DuckDBPyConnection":
+    """Return a connection for reading public files. All share one database, because a new one takes time to open."""
+    return _public_reader().cursor()
+
+
+@cache
+def _public_reader() -> "duckdb.DuckDBPyConnection":
+    atexit.register(_public_reader.cache_clear)  # while Python still runs: DuckDB complains about what is left
+    return connect(memory_limit="1GB", enable_external_file_cache="false")
 
 
 def literal(text: str) -> str:

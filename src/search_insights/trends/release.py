@@ -11,7 +11,14 @@ import numpy.typing as npt
 
 from search_insights.spec.coverage import Coverage
 from search_insights.store.journal import refuse_contradiction, remember
-from search_insights.store.ledger import CorrectionRecord, LedgerEntry, LostWeek, ScalingRecord, SparsityRecord
+from search_insights.store.ledger import (
+    CorrectionRecord,
+    LedgerEntry,
+    LostWeek,
+    ModelRecord,
+    ScalingRecord,
+    SparsityRecord,
+)
 from search_insights.store.opening import open_store
 from search_insights.support.arrays import Bools, Floats
 from search_insights.trends.derive import Trends, derive
@@ -39,6 +46,7 @@ class Release:
     sparsity: SparsityRecord | None
     corrections: tuple[CorrectionRecord, ...]
     decisions: tuple[Record, ...]
+    models: tuple[ModelRecord, ...]
 
     @property
     def created(self) -> str:
@@ -98,7 +106,9 @@ def make_release(store_path: Path, *, only_look: bool = False) -> Release:
         known = (store.scaling(), store.sparsity())
         decisions = tuple(r for r in (scaling, sparsity) if r is not None and r not in known)
         corrections = tuple(store.corrections())
-        return Release(store.coverage, trends, entries, lost, scaling, sparsity, corrections, decisions)
+        return Release(
+            store.coverage, trends, entries, lost, scaling, sparsity, corrections, decisions, tuple(store.models())
+        )
 
 
 def _scaling(trends: Trends) -> ScalingRecord:

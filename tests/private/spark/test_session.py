@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from search_insights.commands.anonymize import parse_settings
+from search_insights.commands.log_options import parse_settings
 from search_insights.errors import InputError, LogError, UsageError
 from search_insights.private.spark.session import (
     SESSION_SETTINGS,

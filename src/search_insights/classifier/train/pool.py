@@ -2,7 +2,7 @@
 
 A text of the pool is a labelled query, without its label, in which words are swapped for others of their class: another
 pharmacy, another county, another disease. That may change what the text is about; the committee decides in training.
-The rest of the pool is ordinary texts of the simulation.
+The rest of the pool is ordinary texts: the publisher's own, or those of the simulation, which are English.
 """
 
 import random
@@ -16,20 +16,29 @@ from search_insights.spec.geography import Geography
 SWAP_PROBABILITY = 0.3  # that a word is swapped for another of its class
 ORDINARY_SHARE = 0.25  # share of the pool that is ordinary searches
 
+_MAX_TRIES = 50  # for each text: a few labels without a lexicon or places have few variants
+
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _ENDINGS = ("?", " please", " today", " 2021", " com", " now", " reddit")
 
 
 def make_pool(
-    texts: Sequence[str], classes: Sequence[WordClass], geography: Geography, count: int, seed: int
+    texts: Sequence[str],
+    classes: Sequence[WordClass],
+    geography: Geography,
+    count: int,
+    seed: int,
+    own_ordinary: Sequence[str] = (),
 ) -> list[str]:
-    """Make `count` distinct texts. The same seed gives the same pool."""
+    """Make `count` distinct texts, or as many as there are. The same seed gives the same pool."""
     rng = random.Random(seed)  # noqa: S311 - synthetic texts are not secret
     names = sorted(set(place_names(geography))) or ["town"]
     swaps = _swaps(classes, names)
-    ordinary = ordinary_texts()
+    ordinary = own_ordinary or ordinary_texts()
     pool: dict[str, None] = {}
-    while len(pool) < count:
+    for _ in range(_MAX_TRIES * count):
+        if len(pool) == count:
+            break
         if rng.random() < ORDINARY_SHARE:
             pool[rng.choice(ordinary).replace(PLACE, rng.choice(names))] = None
         else:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,7 +117,7 @@ class SparkEngine:
                 for statement in bounding_statements(self.spec):
                     self.session.sql(statement)
                 sums = _columns(self.session.sql(_sums_by_place(self.spec, self.names)))
-                ((used, unknown, *no_region),) = self._ask(event_counts_query(self.names))
+                ((used, unknown, *no_region),) = self.ask(event_counts_query(self.names))
         return Contributions(
             events=used,
             unknown_category=unknown,
@@ -139,11 +140,19 @@ class SparkEngine:
         """Count the rows that were not used, by reason."""
         require_unchanged(self.session, self.log)
         of_week, of_requested = self.log.between(begin, end), self.log.between(*requested)
-        return find_unused_rows(self._ask, of_week, of_requested, used, country, has_files=bool(self.log.files))
+        return find_unused_rows(self.ask, of_week, of_requested, used, country, has_files=bool(self.log.files))
 
-    def _ask(self, sql: str) -> list[tuple[Any, ...]]:
+    def ask(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
         with self._explained():
             return [tuple(row) for row in self.session.sql(sql).collect()]
+
+    def batches(self, sql: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield the rows of a query in batches."""
+        with self._explained():
+            rows = (tuple(row) for row in self.session.sql(sql).toLocalIterator())
+            while batch := list(islice(rows, size)):
+                yield batch
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

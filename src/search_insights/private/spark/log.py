@@ -33,12 +33,15 @@ from search_insights.private.log_files import (
 )
 from search_insights.private.spark.errors import condition_of, spark_errors
 from search_insights.private.times import (
+    SPARK,
     Kind,
     TimeReading,
-    form_of_most,
+    as_time,
+    form_of,
+    kind_of_most,
+    require_no_unit,
+    require_unit,
     require_zone,
-    text_as_time,
-    text_forms,
 )
 from search_insights.support.sql import identifier
 
@@ -48,7 +51,8 @@ if TYPE_CHECKING:
 TABLE = "table:"  # the prefix that tells a table's name from a path
 
 _USER_TYPES = ("TINYINT", "SMALLINT", "INT", "BIGINT", *(f"DECIMAL({p},0)" for p in range(1, 39)), "STRING", "BINARY")
-_ALLOWED = {"user_id": _USER_TYPES, "timestamp": ("TIMESTAMP", "TIMESTAMP_NTZ", "STRING"), "region": ("STRING",)}
+_WITH_FORMS = ("STRING", "TINYINT", "SMALLINT", "INT", "BIGINT")
+_ALLOWED = {"user_id": _USER_TYPES, "timestamp": ("TIMESTAMP", "TIMESTAMP_NTZ", *_WITH_FORMS), "region": ("STRING",)}
 _EXPLANATIONS = {
     "PATH_NOT_FOUND": "no such file; give Parquet files, folders of them, or globs, as Spark reads them",
     "UNABLE_TO_INFER_SCHEMA": "a folder without log files; give Parquet files, folders of them, or globs",
@@ -60,7 +64,6 @@ _EXPLANATIONS = {
     ),
 }
 _KIND: dict[str, Kind] = {"TIMESTAMP": "instant", "TIMESTAMP_NTZ": "clock"}
-_MATCHES = "regexp_like"
 _FILE_ERROR = re.compile(
     r"\[FAILED_READ_FILE\.(?P<kind>[A-Z_]+)\] Encountered error while reading file (?P<file>.+?)\.\s"
 )
@@ -81,13 +84,16 @@ class SparkLog:
 
     def between(self, begin: datetime, end: datetime) -> str:
         """Return the condition that an event lies between two instants, the first included, the second not."""
-        return self.times.between(begin, end, "TIMESTAMP_NTZ", "TIMESTAMP_LTZ")
+        return self.times.between(begin, end, SPARK)
 
 
 def open_spark_log(session: "SparkSession", source: LogSource, release_zone: str) -> SparkLog:
     """Check a log and open it as the view `log`: user_id, timestamp, region, category, query."""
     zone = source.naive_zone or release_zone
     require_zone(zone)
+    require_unit(source.time_unit)
+    if source.data is not None:
+        raise LogError(f"{described(source)}: on Spark a log is Parquet files or a table; use the duckdb engine")
     session.conf.set("spark.sql.session.timeZone", "UTC")  # not the machine's, although no reading depends on it
     with explained(source, "Spark cannot list its files"):
         states = _states(session, source)
@@ -108,20 +114,22 @@ def open_spark_log(session: "SparkSession", source: LogSource, release_zone: str
 
 def _kind(frame: "DataFrame", source: LogSource, types: Mapping[str, str]) -> Kind:
     """Decide how times of this type are read."""
-    time_type = types[source.column("timestamp")]
-    if time_type != "STRING":
+    time_type, column = types[source.column("timestamp")], f"{described(source)}: column {source.column('timestamp')!r}"
+    if time_type not in _WITH_FORMS:
+        require_no_unit(source.time_unit, f"{column}: its type is {time_type}")
         return _KIND[time_type]
-    forms = text_forms(identifier(source.column("timestamp")), _MATCHES)
-    ((offset, clock),) = frame.selectExpr(*forms).collect()
-    return form_of_most(offset, clock)
+    is_text = time_type == "STRING"
+    form = form_of(identifier(source.column("timestamp")), SPARK, source.time_unit, is_text=is_text)
+    rows = frame.selectExpr(f"{form} AS form").groupBy("form").count().collect()
+    return kind_of_most({row["form"]: row["count"] for row in rows}, source.time_unit, column, is_text=is_text)
 
 
 def _create_views(
     frame: "DataFrame", source: LogSource, topic: str, types: Mapping[str, str], times: TimeReading, has_files: bool
 ) -> None:
     time = identifier(source.column("timestamp"))
-    if types[source.column("timestamp")] == "STRING":
-        time = text_as_time(time, _MATCHES, times.kind, "TIMESTAMP_NTZ", "TIMESTAMP_LTZ")
+    if types[source.column("timestamp")] in _WITH_FORMS:
+        time = as_time(time, times.kind, SPARK, is_text=types[source.column("timestamp")] == "STRING")
     columns = [
         f"{identifier(source.column('user_id'))} AS user_id",
         f"{time} AS timestamp",

@@ -1,0 +1,40 @@
+"""Which files of tests run on which worker of pytest-xdist, and in which order."""
+
+from pathlib import Path
+from typing import Any
+
+from xdist.scheduler import LoadFileScheduling
+
+_ROOT = Path(__file__).parents[2]
+
+# What takes longest begins first, so that no worker is left with it at the end. CPU seconds, roughly.
+_LONG = {
+    "spark": 180,
+    "tests/test_kills.py": 60,
+    "tests/audit/test_audit.py": 45,
+    "tests/test_mutants.py": 45,
+    "tests/commands/test_bad_input.py": 30,
+}
+
+
+def files_with_spark() -> set[str]:
+    """Return the files of tests that need Spark."""
+    files = (_ROOT / "tests" / "private").rglob("test_*.py")
+    return {file.relative_to(_ROOT).as_posix() for file in files if "SparkSession" in file.read_text(encoding="utf-8")}
+
+
+class Schedule(LoadFileScheduling):  # type: ignore[misc]
+    """A file's tests run on one worker; those with Spark all on one, as a Spark is slow to start and to warm up."""
+
+    def __init__(self, config: Any, log: Any = None) -> None:
+        super().__init__(config, log)
+        self._with_spark = files_with_spark()
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.split("::", 1)[0]
+        return "spark" if file in self._with_spark else file
+
+    def _assign_work_unit(self, node: Any) -> None:
+        longest = max(self.workqueue, key=lambda scope: _LONG.get(scope, 0))
+        self.workqueue.move_to_end(longest, last=False)
+        super()._assign_work_unit(node)
