@@ -19,7 +19,7 @@ from search_insights.dp.gaussian import mu_of_epsilon
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Promise, Spec
 from search_insights.support.arrays import Floats
-from search_insights.trends.derive import trend_counts
+from search_insights.trends.derive import trend_counts, trend_variances
 from search_insights.trends.reliability import chance_of_keeping
 
 _ROUNDS = 2
@@ -89,7 +89,7 @@ class _Problem:
 
     def _of_group(self, group: Group, sigmas: Floats) -> Floats:
         counts = self.profile.counts[group]
-        sigma_x = np.sqrt(trend_counts(self.spec, sigmas[None] ** 2))
+        sigma_x = np.sqrt(trend_variances(self.spec, sigmas[None] ** 2))
         chances = chance_of_keeping(
             trend_counts(self.spec, counts), counts[:, :1], sigma_x, sigmas[0], self.spec.reliability
         )

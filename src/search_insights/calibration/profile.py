@@ -68,7 +68,7 @@ def group_of(coverage: Coverage, region: Region) -> Group:
 
 def merge_similar(counts: Floats) -> tuple[Floats, Floats]:
     """Return the averages of similar rows, and the number of rows in each average."""
-    bins = np.round(np.log1p(counts) / _BIN_WIDTH)
+    bins = np.round(np.sign(counts) * np.log1p(np.abs(counts)) / _BIN_WIDTH)  # a signed measure may be negative
     _, row_of, times = np.unique(bins, axis=0, return_inverse=True, return_counts=True)
     sums = np.zeros((times.size, counts.shape[1]))
     np.add.at(sums, row_of.ravel(), counts)
