@@ -116,6 +116,7 @@ def test_a_topic_decides_the_place_and_every_level_follows_it() -> None:
             table.count([Event(1, 0, "zip/94103"), Event(1, 9, "zip/95023", "A2"), Event(1, 20, "zip/94103", None)])
         )
         alone = table.cell_counts(table.count([Event(1, 0, "geoId/06075", "A1"), Event(1, 1, "geoId/06075", "A3")]))
+        away = table.cell_counts(table.count([Event(1, 0, "zip/94103"), Event(1, 9, "geoId/35013", "A1")]))
     assert counts == {
         (place, measure): value
         for place in ("geoId/06", "geoId/06069")  # San Benito is small, so it has no postal codes and no rest
@@ -126,6 +127,7 @@ def test_a_topic_decides_the_place_and_every_level_follows_it() -> None:
         for place in ("geoId/06", "geoId/06075", "geoId/06075#rest")  # known to its county only
         for measure, value in (("A0", 1), ("U", 1), ("Q1", 1), ("Q2", -1))
     }
+    assert {place for place, _ in away} == {"geoId/35", "geoId/35013", "geoId/35013#rest"}  # nothing in California
 
 
 def test_columns_of_levels_keep_the_hierarchy_exact() -> None:

@@ -1,14 +1,20 @@
 """Reconciled counts are the least-squares estimates of the tree, with their exact variances."""
 
+from pathlib import Path
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Spec
+from search_insights.spec.spec_file import load_spec
 from search_insights.support.arrays import Floats
 from search_insights.trends.reconciliation import reconciled
 from tests.private.test_bounding import small_world
+from tests.support.logs import little_geography
 from tests.support.one_place import one_place_specs
 
 
@@ -48,6 +54,18 @@ def test_the_two_passes_are_least_squares(spec: Spec, seed: int) -> None:
             wanted = dense_least_squares(cells, counts[week, :, measure], variances[:, measure])
             np.testing.assert_allclose(found[week, :, measure], wanted[0], rtol=1e-8, atol=1e-6)
             np.testing.assert_allclose(spread[:, measure], wanted[1], rtol=1e-8)
+
+
+def test_a_variance_takes_the_region_above_into_account(tmp_path: Path) -> None:
+    """In the little country every variance of vaccination-v2 is that of the textbook formula."""
+    cells = CellList(Coverage(load_spec("vaccination-v2"), load_geography(little_geography(tmp_path))))
+    variances = np.square(cells.sigmas).reshape(len(cells.nodes), 4)
+    counts = np.arange(variances.size, dtype=np.float64).reshape(1, *variances.shape)
+    found, spread = reconciled(cells, counts, variances)
+    for measure in range(4):
+        wanted = dense_least_squares(cells, counts[0, :, measure], variances[:, measure])
+        np.testing.assert_allclose(found[0, :, measure], wanted[0], atol=1e-9)
+        np.testing.assert_allclose(spread[:, measure], wanted[1])
 
 
 @settings(max_examples=20, deadline=None)

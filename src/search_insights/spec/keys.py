@@ -159,6 +159,7 @@ SECTIONS = (
                 "by how much each of sum_of is multiplied before it is added",
                 "one for each of sum_of; not 0, at most 1,000",
                 "1 for each",
+                "[1.0]",
             ),
         ),
     ),

@@ -82,7 +82,7 @@ def parse_spec(text: str, source: str = "spec", *, draft: bool = False, start: b
 def _spec(top: Table, draft: bool) -> Spec:
     """Read the spec; what is wrong with keys, types and values is told together."""
     values = _values(top)
-    given = "sigma" in top.names()
+    given = top.has("sigma")
     values["sigmas"] = _sigmas(top.table("sigma")) if given else ()
     top.finish()
     if not given and not draft:
@@ -121,8 +121,8 @@ def _values(top: Table) -> dict[str, Any]:
         reliability=top.table("reliability").read(Reliability),
         sparsity=top.table("sparsity").read(Sparsity),
         scaling=top.table("scaling").read(Scaling),
-        counting=top.table("counting").read(Counting) if "counting" in top.names() else PAPER_COUNTING,
-        given_measures=tuple(t.read(Measure) for t in top.tables("measure")) if "measure" in top.names() else (),
+        counting=top.table("counting").read(Counting) if top.has("counting") else PAPER_COUNTING,
+        given_measures=tuple(t.read(Measure) for t in top.tables("measure")) if top.has("measure") else (),
     )
     reporting.finish()
     return values
@@ -159,7 +159,7 @@ def _most_noise(values: Mapping[str, Any]) -> tuple[Sigma, ...]:
 
 def _size_classes(top: Table) -> tuple[str | None, tuple[SizeClass, ...]]:
     """Read the level and the size classes; a spec without them has open levels only."""
-    if "size_classes" not in top.names():
+    if not top.has("size_classes"):
         return None, ()
     table = top.table("size_classes")
     level = table.get("level", str)

@@ -44,6 +44,11 @@ class Table:
         """Return the keys in the order of the file."""
         return list(self._values or ())
 
+    def has(self, name: str) -> bool:
+        """Return whether a key that may be left out is there."""
+        self._expected.append(name)
+        return name in self.names()
+
     def holds_table(self, name: str) -> bool:
         """Return whether a key holds a table."""
         return isinstance((self._values or {}).get(name), Mapping)
@@ -56,7 +61,7 @@ class Table:
         if kind == TEXTS and isinstance(value, list) and all(type(v) is str for v in value):
             return tuple(value)
         if kind == FLOATS and isinstance(value, list) and all(type(v) in (int, float) for v in value):
-            return tuple(float(v) if abs(v) < 2**1000 else math.inf for v in value)
+            return tuple(float(v) if type(v) is float or abs(v) < 2**1000 else math.inf for v in value)
         if value is not None and type(value) is not kind:
             self._wrong(self._key(name), TYPE_WORDS[kind], _described(value))
             return None

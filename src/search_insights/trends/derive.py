@@ -19,6 +19,7 @@ from search_insights.spec.weeks import Week
 from search_insights.store.ledger import LedgerEntry, checksum
 from search_insights.store.store import Store
 from search_insights.support.arrays import Counts, Floats
+from search_insights.trends.reach_of_means import reach_of_means
 from search_insights.trends.reconciliation import reconciled
 from search_insights.trends.reliability import Ratios, assess
 
@@ -48,16 +49,19 @@ class Trends:
 
 def derive(store: Store, only: Sequence[date] | None = None) -> Trends:
     """Derive the trends of all weeks in a store, or of some of them."""
-    spec = store.coverage.spec
-    cells = CellList(store.coverage)
     entries = [entry for entry in store.entries() if only is None or entry.week in only]
-    weeks = tuple(entry.week for entry in entries)
     noisy = np.stack([checked_counts(store, entry) for entry in entries])
+    return trends_of(CellList(store.coverage), [entry.week for entry in entries], noisy)
+
+
+def trends_of(cells: CellList, weeks: Sequence[date], noisy: Counts) -> Trends:
+    """Derive the trends of weeks from their noisy counts, a row for each week."""
+    spec = cells.coverage.spec
     counts, variances = estimates(cells, noisy.astype(np.float64))
     x, y = trend_counts(spec, counts), counts[:, :, :1]
     x_sigma, y_sigma = np.sqrt(trend_variances(spec, variances)), np.sqrt(variances[:, :1])
-    ratios = assess(x, y, x_sigma, y_sigma, spec.reliability, whole=_whole_numbers(spec))
-    return Trends(spec, weeks, (store.coverage.geography.country, *cells.regions), ratios)
+    ratios = assess(x, y, x_sigma, y_sigma, spec.reliability, trend_reaches(cells, variances))
+    return Trends(spec, tuple(weeks), (cells.coverage.geography.country, *cells.regions), ratios)
 
 
 def estimates(cells: CellList, noisy: Floats) -> tuple[Floats, Floats]:
@@ -74,9 +78,19 @@ def estimates(cells: CellList, noisy: Floats) -> tuple[Floats, Floats]:
     return with_total(spec, regions, counts[:, : len(regions)], variances[: len(regions)])
 
 
-def _whole_numbers(spec: Spec) -> bool:
-    """Return whether the counts of trends are whole numbers, with the noise of a discrete Gaussian."""
-    return not spec.counting.reconcile and all(set(_weights(trend)) == {1.0} for trend in spec.trends)
+def trend_reaches(cells: CellList, variances: Floats) -> Floats | None:
+    """Return how far the noise of each trend's counts reaches, from the variances of the total's and regions' counts.
+
+    None if it is the noise of whole numbers, whose reach depends on the ratio too.
+    """
+    spec = cells.coverage.spec
+    if not spec.counting.reconcile and all(set(_weights(trend)) == {1.0} for trend in spec.trends):
+        return None
+    own = np.square(cells.sigmas).reshape(len(cells.nodes), -1)[: len(cells.regions)]
+    share = np.concatenate([np.zeros_like(variances[:1]), variances[1:] / own])  # the total has no count of its own
+    sigma, own_sigma = (np.sqrt(trend_variances(spec, each)) for each in (variances, share * variances))
+    steps = [(share[:, _numbers(spec, trend)] * np.abs(_weights(trend))).min(axis=1) for trend in spec.trends]
+    return reach_of_means(sigma, own_sigma, np.stack(steps, axis=-1), spec.reliability.confidence)
 
 
 def checked_counts(store: Store, entry: LedgerEntry) -> Counts:
@@ -108,12 +122,14 @@ def trend_variances(spec: Spec, of_measures: Floats) -> Floats:
 
 
 def _combined(spec: Spec, of_measures: Floats, power: int) -> Floats:
-    numbers = {measure.id: i for i, measure in enumerate(spec.measures)}
-    sums = [
-        of_measures[..., [numbers[m] for m in trend.sum_of]] @ np.array(_weights(trend)) ** power
-        for trend in spec.trends
-    ]
+    sums = [of_measures[..., _numbers(spec, trend)] @ np.array(_weights(trend)) ** power for trend in spec.trends]
     return np.stack(sums, axis=-1)
+
+
+def _numbers(spec: Spec, trend: Trend) -> list[int]:
+    """Return the numbers of a trend's measures."""
+    measures = [measure.id for measure in spec.measures]
+    return [measures.index(each) for each in trend.sum_of]
 
 
 def _weights(trend: Trend) -> tuple[float, ...]:

@@ -38,18 +38,20 @@ class Ratios:
     kept: Bools
 
 
-def assess(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliability, *, whole: bool = True) -> Ratios:
+def assess(
+    x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliability, reach_x: Floats | None = None
+) -> Ratios:
     """Divide noisy counts by noisy counts, and assess each ratio by its interval.
 
-    Where even the least reach is too wide, the value is dropped, and its ends are not refined. Counts that are not
-    `whole` numbers are means of many noisy counts: their noise is as good as normal.
+    Where even the least reach is too wide, the value is dropped, and its ends are not refined. Where counts are not
+    whole numbers, `reach_x` is how far the noise of X reaches (reach_of_means.py), and that of Y is as good as normal.
     """
     x, y = np.broadcast_arrays(x, y)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         value = x / y
-    if not whole:
+    if reach_x is not None:
         z = NormalDist().inv_cdf((1 + rule.confidence) / 2)
-        low, high = _fieller(x, y, z * sigma_x, z * sigma_y)
+        low, high = _fieller(x, y, reach_x, z * sigma_y)
         positive = (x > 0) & (y > 0)
         kept = positive & np.isfinite(high) & _close(value, low, high, rule)
         return Ratios(value, np.maximum(low, 0.0), high, positive, kept)
