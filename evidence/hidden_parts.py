@@ -5,7 +5,7 @@ them, while the rest of the day is known. Then counts move instead of appearing:
 and a signed measure from 1 to -1, which is a difference of 2. The worst case of the accounting is taken. The table in
 docs/privacy.md is made from this.
 
-    python -m evidence.hidden_parts
+    python -m evidence.hidden_parts --write
 """
 
 import math
@@ -15,13 +15,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evidence.pages import markdown_table
+from evidence.measuring import ROOT, parser_of
+from evidence.pages import filled, markdown_table
 from search_insights.commands.console import out
 from search_insights.dp.accounting import Case, cases
 from search_insights.spec.measures import measure_values
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import PACKAGED_SPECS, load_spec
 
+PAGE = ROOT / "docs" / "privacy.md"
 STEP = 2e-4  # of the grid of losses, which are rounded up
 Changes = Counter[tuple[int, float]]  # how often a count of this sigma changes by so much
 
@@ -43,6 +45,7 @@ HIDDEN = (
     Hidden("all topics; the place is kept", ALL, ()),
     Hidden("all topics; the place moves", ALL, (), moves=True),
     Hidden("A1 and A2, while a search about A3 stays; the place is kept", ALL, ("A3",)),
+    Hidden("A1 and A2, while a search about A3 stays; the place moves", ALL, ("A3",), moves=True),
 )
 
 
@@ -93,9 +96,19 @@ def _epsilon(changes: Changes, delta: float) -> float:
 def table() -> list[str]:
     """Return the table of the page: what is hidden, and the epsilon under each packaged spec."""
     specs = [load_spec(name) for name in PACKAGED_SPECS]
-    rows = [(hidden.words, *(f"{epsilon_of_hidden(spec, hidden):.3f}" for spec in specs)) for hidden in HIDDEN]
+    rows = [(hidden.words, *(f"{epsilon_of_hidden(spec, hidden):.2f}" for spec in specs)) for hidden in HIDDEN]
     return markdown_table(("hidden", *(spec.name for spec in specs)), rows, text_columns=[0])
 
 
+def main() -> None:
+    """Print the table, or write it to its page."""
+    parser = parser_of(__doc__)
+    parser.add_argument("--write", action="store_true", help="write the table to docs/privacy.md")
+    found = table()
+    if parser.parse_args().write:
+        PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), {"hidden parts": found}), encoding="utf-8")
+    out("\n".join(found))
+
+
 if __name__ == "__main__":
-    out("\n".join(table()))
+    main()
