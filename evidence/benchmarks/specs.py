@@ -44,7 +44,9 @@ FIRST_WEEK = date(2021, 1, 4)
 V1, V2 = PACKAGED_SPECS
 # Logs unlike the simulated one: what any search and the topics are multiplied by.
 OTHER_LOGS = {"any search x30": (30.0, 1.0), "everything x10": (10.0, 10.0), "any search x3, topics /3": (3.0, 1 / 3)}
+TRENDS = 3
 COVERAGE = (0.795, 0.84)
+SHARES = (("median", 2), ("median where both publish", 2), ("coverage", 1))  # of the table, with their digits
 CLEAR = 10.0  # sigmas: a denominator that is clearly positive
 DEVIATIONS = 4  # by which the coverage of a sample may be off, besides
 LEAST_RATIO = 2.1
@@ -93,27 +95,35 @@ def counted(log: SimulatedLog, coverage: Coverage) -> Counted:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What would be published, and how often the intervals of all values contain the truth, published or not."""
+    """What would be published, how often the intervals of all values contain the truth, published or not, and the
+    errors of the published values; NaN elsewhere."""
 
     rows: list[Accuracy]
     covered: list[dict[str, float]]
+    errors: Floats
+    levels: Sequence[str]
 
 
 def published(of_spec: Counted) -> Outcome:
     """Add fresh noise, and compare with the exact counts."""
     noisy = np.stack([add_noise(week, of_spec.cells.sigmas) for week in of_spec.counts])
     trends = trends_of(of_spec.cells, of_spec.weeks, noisy)
-    true = exact(of_spec)
-    rows = accuracy_of(trends, _sparse(trends), Truth(of_spec.weeks, true))
-    return Outcome(rows, _covered(of_spec.cells, trends, true, rows))
+    true, sparse = exact(of_spec), _sparse(trends)
+    rows = accuracy_of(trends, sparse, Truth(of_spec.weeks, true))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = trend_counts(trends.spec, true) / true[:, :, :1]
+        errors = np.where(trends.ratios.kept, np.abs(trends.ratios.value / ratios - 1), np.nan)
+    errors[:, np.isin([r.place_id for r in trends.regions], sparse.removed if sparse else [])] = np.nan
+    levels = [region.level for region in trends.regions]
+    return Outcome(rows, _covered(of_spec.cells, trends, true, ratios, rows), errors, levels)
 
 
-def _covered(cells: CellList, trends: Trends, true: Floats, rows: Sequence[Accuracy]) -> list[dict[str, float]]:
+def _covered(
+    cells: CellList, trends: Trends, true: Floats, ratios: Floats, rows: Sequence[Accuracy]
+) -> list[dict[str, float]]:
     """Return the coverage of all values whose denominator is clearly positive: other intervals are unbounded."""
     sigmas = cells.sigmas.reshape(len(cells.nodes), -1)[: len(cells.regions), 0]
     clear = true[:, :, 0] > CLEAR * np.concatenate([[0.0], sigmas])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = trend_counts(trends.spec, true) / true[:, :, :1]
     hits = (trends.ratios.low <= ratios) & (ratios <= trends.ratios.high)
     levels = np.array([region.level for region in trends.regions])
     names = [trend.name for trend in trends.spec.trends]
@@ -159,11 +169,20 @@ def rows_of(found: Mapping[str, Outcome]) -> list[dict[str, Any]]:
             "trend": one.trend,
             "values": {V1: one.points, V2: other.points},
             "median": {V1: one.median, V2: other.median},
+            "median where both publish": _medians(found, one.level, i % TRENDS),
             "coverage": {V1: one.coverage, V2: other.coverage},
             "coverage of all": {name: found[name].covered[i] for name in (V1, V2)},
         }
         for i, (one, other) in enumerate(zip(found[V1].rows, found[V2].rows, strict=True))
     ]
+
+
+def _medians(found: Mapping[str, Outcome], level: str, trend: int) -> dict[str, float]:
+    """Return the median errors of the values that both publish: v2 alone publishes harder ones."""
+    here = np.array(found[V1].levels) == level
+    errors = {name: found[name].errors[:, here, trend] for name in (V1, V2)}
+    both = ~np.isnan(errors[V1]) & ~np.isnan(errors[V2])
+    return {name: float(np.median(of[both])) if both.any() else np.nan for name, of in errors.items()}
 
 
 def ratio(found: Mapping[str, Outcome]) -> float:
@@ -196,14 +215,12 @@ def measure(weeks: int, events: int, seed: int) -> dict[str, Any]:
 
 def table(found: Mapping[str, Any]) -> list[str]:
     """Lay out values, median errors and coverage of both specs by level and trend."""
-    pairs = ("values", "median error", "contain the truth", "of all values")
+    pairs = ("values", "median error", "where both publish", "contain the truth", "of all values")
     header = ("level", "trend", *(f"{name}, {spec}" for name in pairs for spec in ("v1", "v2")), "times")
     lines = []
     for row in found["rows"]:
         one, other = row["values"][V1], row["values"][V2]
-        shares = [
-            f"{row[what][name]:.{digits}%}" for what, digits in (("median", 2), ("coverage", 1)) for name in (V1, V2)
-        ]
+        shares = [f"{row[what][name]:.{digits}%}" for what, digits in SHARES for name in (V1, V2)]
         shares += [f"{row['coverage of all'][name]['share']:.1%}" for name in (V1, V2)]
         times = f"{other / one:.2f}" if one else ""
         lines.append([row["level"], row["trend"], f"{one:,}", f"{other:,}", *shares, times])
