@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--spec",
+        dest="packaged",  # not the spec of a settings file
         choices=PACKAGED_SPECS,
         default=DEFAULT_SPEC,
         help=f"the packaged spec to demonstrate (default: {DEFAULT_SPEC}); each needs a folder of its own",
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from search_insights.commands.demonstration import EVENTS_PER_WEEK, WEEKS, demonstrate
     from search_insights.spec.spec_file import load_spec
 
-    spec, events, weeks = load_spec(args.spec), args.events_per_week or EVENTS_PER_WEEK, args.weeks or WEEKS
+    spec, events, weeks = load_spec(args.packaged), args.events_per_week or EVENTS_PER_WEEK, args.weeks or WEEKS
     with Steps() as steps:
         demo = demonstrate(args.out, spec, events, weeks, steps.show)
     _show(demo)

@@ -6,12 +6,13 @@ place, and then measure more than categories: a union of topics, or one topic ag
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from search_insights.errors import Problem
 from search_insights.spec.checks import require, require_distinct, require_one_of, require_word
-from search_insights.support.arrays import Counts, Numbers
+
+if TYPE_CHECKING:
+    from search_insights.support.arrays import Counts, Numbers
 
 BY_CATEGORY, ONE_PLACE = "by_category", "one"
 
@@ -80,11 +81,13 @@ def wrong_measures(given: Sequence[Measure], categories: Sequence[str]) -> Itera
             yield from require_one_of(category, categories[1:], key)
 
 
-def measure_values(measures: Sequence[Measure], topics: Sequence[str], searched: Numbers) -> Counts:
+def measure_values(measures: Sequence[Measure], topics: Sequence[str], searched: "Numbers") -> "Counts":
     """Return what user-days add to each measure, one row a user-day, from the bits of the topics that they searched."""
+    import numpy as np
+
     bits = {topic: 1 << i for i, topic in enumerate(topics)}
 
-    def has_any(categories: Sequence[str]) -> Numbers:
+    def has_any(categories: Sequence[str]) -> "Numbers":
         mask = sum(bits.get(category, 0) for category in categories)
         every = any(category not in bits for category in categories)
         return np.asarray(np.ones_like(searched) if every else (searched & mask) > 0, dtype=np.int64)
