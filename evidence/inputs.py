@@ -31,14 +31,23 @@ def make_log(
 ) -> None:
     """Write a log of 7 days, one file a day: random users, two ZIP code areas a user, 3 % of searches about a topic.
 
+    Beside `region` there are the columns `state`, `county` and `zip`, with the codes of these levels.
+
     Arrow writes a million rows a row group by default; then the region column is stored as a dictionary. With the
     122,880 rows that DuckDB writes it is not, and takes longer to read.
     """
-    zips = [r.place_id for r in load_geography().regions if r.level == "postal_code"]
+    geography = load_geography()
+    zips = [r for r in geography.regions if r.level == "postal_code"]
+    above: dict[str, list[str]] = {"state": [], "county": []}
+    for region in zips:
+        for place in geography.lineage(region):
+            above.get(place.level, []).append(place.code)
+    columns = {"place_id": [r.place_id for r in zips], "zip": [r.code for r in zips], **above}
     user = f"hash(e.i, {{day}}, 1) % {users}"
     with connect() as connection:
+        given = ", ".join(f"unnest(?::TEXT[]) AS {name}" for name in columns)
         connection.execute(
-            "CREATE TABLE zips AS SELECT unnest(range(?)) AS n, unnest(?::TEXT[]) AS zip", [len(zips), zips]
+            f"CREATE TABLE zips AS SELECT unnest(range(?)) AS n, {given}", [len(zips), *columns.values()]
         )
         for day in range(7):
             who = user.format(day=day)
@@ -47,7 +56,7 @@ def make_log(
                     SELECT {f"md5(CAST({who} AS TEXT))" if text_ids else f"CAST({who} AS BIGINT)"} AS user_id,
                            TIMESTAMPTZ '{MONDAY} 08:00:00+00' + to_days({day})
                                + to_microseconds(CAST(hash(e.i, {day}, 2) % 86_400_000_000 AS BIGINT)) AS timestamp,
-                           zip AS region,
+                           place_id AS region, state, county, zip,
                            CASE WHEN topic < 13 THEN 'A1' WHEN topic < 18 THEN 'A2' WHEN topic < 30 THEN 'A3' END
                                AS category
                     FROM (

@@ -124,6 +124,13 @@ PARTS = (
         (0.5, 0.5),
     ),
     _benchmark(
+        "level_columns",
+        "what a column for each level costs, next to one column of regions",
+        "--events 50e6 --rounds 3",
+        "--events 50e6 --rounds 5",
+        (3, 5),
+    ),
+    _benchmark(
         "straddling",
         "errors of county values if a log names ZIPs only, next to a column for each level",
         "--weeks 4",

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "search_insights"
-FOLDERS = ("docs", "evidence", "src", "tests", "tools")
+FOLDERS = ("docs", "evidence", "examples", "src", "tests", "tools")
 PAGES = sorted([*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md"))])
 
 MOST_README_LINES = 120

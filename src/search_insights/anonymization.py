@@ -119,7 +119,7 @@ def anonymize(
                     require_same_times(store, engine.log, new)
                 require_zone_answered(store, engine, new)
                 if not model_changed:
-                    require_same_model(store, engine)
+                    require_same_model(store, engine, new)
                 run = _Run(engine, store, CellList(coverage), names, tolerance or Tolerance(), progress)
                 for week in new:
                     done.append(run.week(week, requested=(weeks[0].begin, weeks[-1].end)))
@@ -262,15 +262,17 @@ def require_same_times(store: Store, log: OpenLog, weeks: Sequence[Week]) -> Non
                 )
 
 
-def require_same_model(store: Store, engine: Engine) -> None:
-    """Refuse to classify by another model than before: trends would jump although nobody searched differently."""
+def require_same_model(store: Store, engine: Engine, weeks: Sequence[Week]) -> None:
+    """Refuse another model than that of the nearest week: trends would jump although nobody searched differently."""
+    model_of = {entry.week: entry.classifier for entry in store.entries() if entry.classifier}
     classifier = _fingerprint(engine)
-    before = {entry.classifier for entry in store.entries()} - {"", classifier}
-    if classifier and before:
-        raise InputError(
-            f"{store.path}: earlier weeks were classified by another model ({min(before)[:12]}, now "
-            f"{classifier[:12]}), so values may jump; use that one with `model` FILE, or say `model_changed`"
-        )
+    for week in weeks if classifier else ():
+        nearest = week_to_compare(week, sorted(model_of))
+        if nearest is not None and model_of[nearest] != classifier:
+            raise InputError(
+                f"{store.path}: week {nearest} was classified by another model ({model_of[nearest][:12]}, now "
+                f"{classifier[:12]}), so values may jump; use that one with `model` FILE, or say `model_changed`"
+            )
 
 
 def require_ended(weeks: Sequence[Week], now: datetime) -> None:

@@ -272,7 +272,7 @@ def _read_store(
                 require_same_times(store, engine.log, new)
         with notes.of("model-changed"):
             if not model_changed:
-                require_same_model(store, engine)
+                require_same_model(store, engine, new)
         compared = {week_to_compare(week, sorted(held)) for week in weeks} - {None}
         noisy = {day: store.noisy_counts(week_of(coverage.spec, day)) for day in compared if day}
         return _Known(noisy, held)

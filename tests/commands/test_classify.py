@@ -224,6 +224,25 @@ def test_suggest_lists_texts_to_label_in_private(run: Run, tmp_path: Path) -> No
     assert "corona" not in run("classify", "suggest", tmp_path / "log.txt", "--labels", labelled)[1]
 
 
+def test_suggest_reads_a_log_as_the_settings_describe_it(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """JSON lines with the publisher's own column need no option; a key that no line has is refused, unquoted."""
+    lines = '{"ts": 1, "q": "corona beer"}\n{"q": "2021-03-08T20:00:00Z"}\n{"ts": 2}\n'
+    (tmp_path / "log.jsonl").write_text(lines, encoding="utf-8")
+    (tmp_path / "search-insights.toml").write_text('[log.columns]\nquery = "q"\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run("classify", "suggest", "log.jsonl")
+    assert (code, err.splitlines()[0]) == (0, "settings: search-insights.toml (columns)")
+    assert "corona beer" in out
+    (tmp_path / "texts.txt").write_text("corona beer\n", encoding="utf-8")
+    assert "corona beer" in run("classify", "suggest", "texts.txt")[1]  # a text on each line is of any column
+    suggest = ("classify", "suggest", "log.jsonl", "--no-settings", "--column")
+    refused(run(*suggest, "query"), "no column 'query'", "no line has this key")
+    (tmp_path / "log.jsonl").write_text('{"q": "covid arm"', encoding="utf-8")
+    refused(run(*suggest, "q"), "cannot be read as JSON lines")
+
+
 @pytest.mark.parametrize(
     "beside", ["dataset/privacy.json", "dataset/datapackage.json", "site/site.json", "x.db.journal"]
 )

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from datetime import date
@@ -142,9 +143,27 @@ def test_an_unknown_frame_lists_the_frames(dataset: Path) -> None:
         load(dataset, "county", "vaccination_intent", "numpy")  # type: ignore[arg-type]
 
 
+def _examples() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_example_for_counties_that_straddle_works(dataset: Path, tmp_path: Path) -> None:
+    """The code of docs/analysis.md leaves out the counties of which more than a quarter is counted elsewhere."""
+    shutil.copytree(dataset, tmp_path / "dataset")
+    every = set(load(dataset, level="county", trend="vaccination_intent")["place_id"])
+    affected = min(every)
+    shares = {place: {"from_elsewhere": 0.1, "counted_elsewhere": 0.3 * (place == affected)} for place in every}
+    (tmp_path / "dataset" / "straddling.json").write_text(json.dumps({"regions": shares}))
+    (block,) = [block for block in _examples() if "straddling" in block]
+    show = 'print(json.dumps(sorted(set(counties["place_id"]))))'
+    done = subprocess.run([sys.executable, "-c", f"{block}\n{show}"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert set(json.loads(done.stdout)) == every - {affected}
+
+
 def test_the_example_for_analysts_works(dataset: Path) -> None:
     """The code of docs/analysis.md runs unchanged in a program of its own and gives the expected numbers."""
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    blocks = [block for block in _examples() if "straddling" not in block]
     assert len(blocks) == 2
     show = "import json\nprint(json.dumps([by_week.rows(), same_counties.rows(), spread], default=str))"
     done = subprocess.run(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from search_insights.errors import InputError
 from search_insights.routine.location import Location, beside, patterns_of_weeks, require_placeholders
 from search_insights.spec.weeks import Week
 from tests.support.other_country import other_spec, plain_spec
@@ -90,12 +91,16 @@ def test_every_location_of_a_list_needs_its_file(tmp_path: Path) -> None:
     assert not log.listed
 
 
-def test_a_file_that_is_missing_stays_in_the_list_unless_it_may(tmp_path: Path) -> None:
-    """`anonymize` names the file that is not there; a day that may be missing, and is, is left out."""
+def test_a_day_without_a_file_is_refused_unless_it_may_be_missing(tmp_path: Path) -> None:
+    """The day and the option are named; a day that may be missing, and is, is left out."""
     for day in range(1, 6):
         (tmp_path / f"2023-10-0{day}.csv").touch()
     patterns, sixth = [f"{tmp_path}/{{date}}.csv"], date(2023, 10, 6)
-    assert len(patterns_of_weeks(patterns, [WEEK], SPEC)) == 7
+    with pytest.raises(
+        InputError, match=r"\{date\}.csv: no file for 2023-10-06 and 1 more; .*`missing_days` 2023-10-06"
+    ):
+        patterns_of_weeks(patterns, [WEEK], SPEC)
+    (tmp_path / "2023-10-07.csv").touch()
     allowed = patterns_of_weeks(patterns, [WEEK], SPEC, missing_days=[sixth, sixth - timedelta(days=1)])
     assert [Path(name).stem for name in allowed] == [f"2023-10-0{day}" for day in (1, 2, 3, 4, 5, 7)]
     assert patterns_of_weeks(["a.csv", "b"], [WEEK], SPEC) == ("a.csv", "b")

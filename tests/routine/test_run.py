@@ -2,22 +2,22 @@
 
 import fcntl
 import os
+import re
 import stat
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from search_insights.dataset.folder import published_weeks
 from search_insights.routine.backups import dated_backups
+from search_insights.routine.checks import answers
 from search_insights.routine.memory import read_memory
 from search_insights.spec.zones import zone
 from search_insights.store.lost import lose
+from tests.lab.kill_cases import week_query
 from tests.lab.kills import digest
 from tests.support.command_line import assert_one_line
 from tests.support.other_country import other_spec
@@ -225,38 +225,92 @@ def test_a_step_that_fails_does_not_keep_the_store_from_being_backed_up(weekly: 
     assert len(dated_backups(weekly.folder / "store.db", weekly.folder / "backups")) == 1
 
 
-@dataclass
-class Warned:
-    """A warning of `check`."""
-
-    kind: str
-    text: str
-
-
-def test_a_warning_of_check_keeps_a_week_from_being_spent(weekly: Weekly, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_warning_of_check_keeps_a_week_from_being_spent(weekly: Weekly) -> None:
     """Unless its kind is accepted. Only the kind is told: the text is private, and schedulers keep what is printed."""
-    asked: list[object] = []
-
-    def check(source, weeks, coverage, *, store_path, tolerance, open_engine, progress):  # type: ignore[no-untyped-def]
-        asked.append((weeks[0].first_day, store_path, tolerance.max_unused))
-        report = ModuleType("report")
-        report.warnings = [Warned("shifted-times", "4711 rows")]  # type: ignore[attr-defined]
-        return report
-
-    checking = ModuleType("search_insights.checking")
-    checking.check = check  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "search_insights.checking", checking)
-    weekly.log(FIRST)
+    somewhere = f"SELECT * REPLACE ('qz/s/p01' AS region) FROM ({week_query(FIRST, 700)})"  # the others are empty
+    weekly.log(FIRST, query=somewhere)
     weekly.settings()
     code, lines, err = weekly.run()
     assert code == 2
-    assert "'check' warns of shifted-times" in lines[0]
-    assert "4711" not in "".join(lines) + err
+    assert "'check' warns of empty-region" in lines[0]
+    assert lines[0].endswith("fix the log, or accept empty-region in 'log.accept'")
+    assert "qz/" not in "".join(lines) + err
+    assert "700" not in "".join(lines) + err
     assert weekly.weeks() == []
-    weekly.settings(f'{BY_WEEK}accept = ["shifted-times"]\n')
+    weekly.settings(f'{BY_WEEK}accept = ["empty-region"]\n')
     assert weekly.run()[0] == 0
     assert weekly.weeks() == [FIRST]
-    assert asked == [(FIRST, Path("store.db"), 0.05)] * 2
+
+
+def test_run_prints_no_count_of_a_log_that_cannot_be_used(weekly: Weekly) -> None:
+    """Also of one file for all weeks, in which a week without a row is simply not there yet: this one has rows."""
+    week = week_of_today() - timedelta(days=7)
+    query = f"SELECT * REPLACE ('qz/x/4711' AS region) FROM ({week_query(week, 4711)})"
+    weekly.log(week, name="all.parquet", query=query)
+    weekly.settings(f'[log]\nlocation = "log/all.parquet"\nfirst_week = {week}\n')
+    code, lines, err = weekly.run()
+    assert code == 2
+    assert "'check' warns of unused-rows, " in lines[0]
+    assert not {"4711", "4,711"} & {*re.findall(r"[0-9,]+", "".join(lines) + err)}
+
+
+# A store that is not the one it was
+
+
+@pytest.mark.parametrize("witness", ["dataset", "backups"])
+def test_a_store_that_is_gone_is_not_begun_anew(weekly: Weekly, witness: str) -> None:
+    """A disk is not mounted, and the journal is on it: the dataset and the backups know that weeks were released."""
+    weekly.log(FIRST, rows=20_000)
+    both = {"dataset": (BY_WEEK, 'dataset = "dataset"\n'), "backups": (f"{BY_WEEK}{BACKUPS}", "")}
+    weekly.settings(*both[witness])
+    assert weekly.run()[0] == 0
+    (weekly.folder / "store.db").unlink()
+    (weekly.folder / "store.db.journal").unlink()
+    before = digest(weekly.folder)
+    for options in ((), ("--dry-run",)):
+        code, lines, err = weekly.run(*options)
+        assert code == 2
+        assert not lines
+        assert f"store.db: does not hold week {FIRST}, which {witness}" in err
+    assert digest(weekly.folder) == before
+
+
+def test_a_damaged_dataset_without_a_store_is_no_licence(weekly: Weekly) -> None:
+    """It cannot be seen which weeks were released, so none is noised."""
+    weekly.log(FIRST)
+    weekly.settings(top='dataset = "dataset"\n')
+    (weekly.folder / "dataset").mkdir()
+    (weekly.folder / "dataset" / "privacy.json").write_text("{", encoding="utf-8")
+    code, lines, err = weekly.run()
+    assert (code, lines, weekly.weeks()) == (2, [], [])
+    assert "privacy.json" in err
+
+
+def test_a_run_does_not_overwrite_the_memory_of_its_backups(weekly: Weekly) -> None:
+    """Store and journal are put back from an older `cp`; a backup of that would hide the one that knows more."""
+    weekly.log(FIRST)
+    weekly.settings(BY_WEEK + BACKUPS)
+    weekly.run()
+    files = [weekly.folder / name for name in ("store.db", "store.db.journal")]
+    older = [file.read_bytes() for file in files]
+    weekly.log(SECOND)
+    weekly.run()
+    for file, content in zip(files, older, strict=True):
+        file.write_bytes(content)
+    for _ in range(2):
+        code, _, err = weekly.run()
+        assert code == 2
+        assert f"does not hold week {SECOND}, which backups" in err
+    assert weekly.weeks() == [FIRST]
+    assert len(dated_backups(files[0], weekly.folder / "backups")) == 2
+
+
+def test_a_file_of_no_day_of_searches_does_not_stop_a_run(weekly: Weekly) -> None:
+    """Who can put a file beside the log cannot stop the release: a day whose week has no beginning is no day."""
+    for name in ("0001-01-01", "9999-12-31"):
+        weekly.log(FIRST, rows=7, name=f"{name}.parquet")
+    weekly.settings()
+    assert weekly.run()[:2] == (0, ["no week is due"])
 
 
 def test_run_without_settings_says_what_to_do(weekly: Weekly) -> None:
@@ -267,3 +321,11 @@ def test_run_without_settings_says_what_to_do(weekly: Weekly) -> None:
     assert "no search-insights.toml in this folder" in err
     weekly.settings("")
     assert "key 'log.location' is missing" in weekly.run()[2]
+
+
+def test_a_warning_that_cannot_be_accepted_is_answered_by_its_setting() -> None:
+    """Each kind is told with the setting that answers it; nobody is sent to a list that would refuse the kind."""
+    assert answers(["naive-times"]) == "fix the log, or set 'log.naive_zone'"
+    assert answers(["noised-before"]) == "fix the log"
+    both = answers(["unused-rows", "unknown-regions", "empty-region"])
+    assert both == "fix the log, or set 'log.max_unused' and accept empty-region in 'log.accept'"

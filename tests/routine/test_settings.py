@@ -87,6 +87,7 @@ def test_a_misspelt_key_is_refused_with_the_nearest_right_one(tmp_path: Path, ke
         ('[log]\nmissing_days = "2021-03-08"', "key 'log.missing_days': expected a list"),
         ('[log]\nmissing_days = ["monday"]', "key 'log.missing_days': expected a day such as 2021-03-08"),
         ("[log]\nfirst_week = 2021-03-08T00:00:00", "key 'log.first_week': expected a day"),
+        ('[log]\nnaive_zone = "MEZ"', "key 'log.naive_zone': expected an IANA time zone"),
         ('[log]\nfile_zone = "US/Pacific"', "key 'log.file_zone': expected the canonical name America/Los_Angeles"),
         ("[log]\ncolumns = 7", "key 'log.columns': expected a table of roles"),
         ("[log.columns]\nuser_id = 7", "key 'log.columns': expected a text"),

@@ -28,8 +28,6 @@ from search_insights.spec.toml_table import TYPE_WORDS
 from tests.support.other_country import other_spec, plain_spec
 from tests.support.packaged_spec import PACKAGED, PACKAGED_V2
 
-DEFINITION = {"definition": "Searches about symptoms, treatment and prevention of influenza."}
-
 VALUE_OBJECTS: dict[str, type[Any]] = {
     "promise": Promise,
     "category": Category,
@@ -103,11 +101,8 @@ def test_the_comments_explain_every_table_and_key_once() -> None:
                 key.name
             )
     examples = re.findall(r"^# (\w+ = .+)$", text, re.MULTILINE)
-    assert [tomllib.loads(example) for example in examples] == [
-        DEFINITION,
-        {"weights": [1.0]},
-        {"published_name": "postal_code"},
-    ]
+    names = [next(iter(tomllib.loads(example))) for example in examples]
+    assert names == ["definition", "weights", "published_name"]
     assert max(map(len, text.splitlines())) <= 120
 
 

@@ -30,6 +30,7 @@ _MEMORY = "2GB"  # of a table; the rest goes to the temporary folder
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _COMPRESSED = (".gz", ".zst")
 _LINES = ".txt"  # a query on each line; only read
+_JSON_LINES = (".jsonl", ".ndjson", ".json")  # as logs; only read
 
 
 def read_labels(path: Path, spec: Spec) -> tuple[list[str], Numbers]:
@@ -68,7 +69,7 @@ def read_texts(path: Path) -> list[str]:
 def counted_texts(paths: Sequence[Path], column: str = "query") -> Iterator[Iterator[tuple[list[str], Counts]]]:
     """Open files of queries, or logs that have them: batches of distinct texts, and how many rows have each.
 
-    A `.txt` file has a query on each line.
+    A `.txt` file has a query on each line, JSON lines an object with the key `column`.
     """
     with _database() as (connection, folder):
         connection.execute("CREATE TABLE all_given (query VARCHAR)")
@@ -163,7 +164,7 @@ def _load(
     """Read a file, or `only` some of its columns, into the table `given`."""
     import duckdb
 
-    reader = _reader(path, folder)
+    reader = _reader(path, folder, only)
     try:
         has = [name for name, *_ in connection.execute(f"DESCRIBE SELECT * FROM {reader}").fetchall()]
         columns = ", ".join(identifier(name) for name in only if name in has) or "*"
@@ -174,8 +175,8 @@ def _load(
         # DuckDB's own message is not passed on, because it may quote the file.
         raise InputError(f"{path}: cannot be read as {_format(path, written=False)}; is the file complete?") from None
     for column in wanted:
-        if column not in _columns(connection):
-            raise InputError(f"{path}: no column {column!r}; the first line of a CSV file must name the columns")
+        if column not in _columns(connection) or (only and _is_json(path) and not _has_value(connection, column)):
+            raise InputError(f"{path}: no column {column!r}; {_where_columns_are(path)}")
         connection.execute(f"ALTER TABLE given ALTER {identifier(column)} TYPE VARCHAR")
 
 
@@ -183,26 +184,52 @@ def _columns(connection: "duckdb.DuckDBPyConnection") -> list[str]:
     return [name for name, *_ in connection.execute("DESCRIBE given").fetchall()]
 
 
+def _has_value(connection: "duckdb.DuckDBPyConnection", column: str) -> bool:
+    """Whether any row has the column: of JSON lines, only the rows can tell."""
+    return bool(connection.execute(f"SELECT count({identifier(column)}) FROM given").fetchall()[0][0])
+
+
+def _where_columns_are(path: Path) -> str:
+    return "no line has this key" if _is_json(path) else "the first line of a CSV file must name the columns"
+
+
+def _kind(path: Path) -> tuple[str, bool]:
+    """Return the ending that names a file's format, and whether the file is compressed."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    compressed = bool(suffixes) and suffixes[-1] in _COMPRESSED
+    return suffixes[-2] if compressed and len(suffixes) > 1 else suffixes[-1] if suffixes else "", compressed
+
+
+def _is_json(path: Path) -> bool:
+    return _kind(path)[0] in _JSON_LINES
+
+
 def _format(path: Path, written: bool = True) -> str:
     """Return the format of a file to be `written`, or to be read, which follows from its name."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    compressed = suffixes and suffixes[-1] in _COMPRESSED
-    kind = suffixes[-2] if compressed and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
+    kind, compressed = _kind(path)
     if kind in (".parquet", ".pq") and not compressed:
         return "Parquet"
     if kind in _DELIMITERS:
         return "CSV"
     if kind == _LINES and not written:
         return "text"
+    if kind in _JSON_LINES and not written:
+        return "JSON lines"
     raise InputError(f"{path}: expected a name that ends in .csv, .tsv or .parquet")
 
 
-def _reader(path: Path, folder: Path) -> str:
+def _reader(path: Path, folder: Path, only: Sequence[str] = ()) -> str:
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     if path.suffix.lower() == _LINES:
         content = f"read_text({literal(str(_as_utf8(path, folder)))})"
-        return f"(SELECT rtrim(unnest(string_split(content, chr(10))), chr(13)) AS query FROM {content})"
+        name = identifier(only[0] if only else "query")
+        return f"(SELECT rtrim(unnest(string_split(content, chr(10))), chr(13)) AS {name} FROM {content})"
+    if only and _is_json(path):
+        columns = ", ".join(
+            f"{literal(name)}: 'VARCHAR'" for name in only
+        )  # a type that was guessed could change texts
+        return f"read_json({literal(str(path))}, format = 'newline_delimited', columns = {{{columns}}})"
     if _format(path) == "Parquet":
         return f"read_parquet({literal(str(path))})"
     if not set(path.suffixes) & set(_COMPRESSED):

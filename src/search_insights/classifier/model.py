@@ -138,7 +138,7 @@ class Classifier:
         """Refuse a model whose categories are not those of the spec. `source` names the model in the message."""
         wanted = tuple((c.id, c.name) for c in spec.categories[1:])
         if self.categories != wanted:
-            own, spec_has = (", ".join(f"{i} {name}" for i, name in pairs) for pairs in (self.categories, wanted))
+            own, spec_has = (", ".join(map(_named, pairs)) for pairs in (self.categories, wanted))
             raise InputError(
                 f"{source} names {own}, but the spec {spec.name} has {spec_has}; give a `model` "
                 "that 'search-insights classify train' made for this spec"
@@ -147,6 +147,11 @@ class Classifier:
     def to_bytes(self) -> bytes:
         """Return the model as a file holds it."""
         return pack(ModelFile(self.categories, self.about, self._arrays))
+
+
+def _named(category: tuple[str, str]) -> str:
+    """Return a category's id and name; once, if they are the same."""
+    return " ".join(dict.fromkeys(category))
 
 
 def load_classifier(path: str | Path = PACKAGED_MODEL) -> Classifier:

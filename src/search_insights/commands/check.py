@@ -89,14 +89,32 @@ def _require_private_place(path: Path, store: Path | None) -> None:
         raise UsageError(f"--out {path}: there is no folder {path.parent}; make it first")
     if path.is_dir():
         raise UsageError(f"--out {path}: is a folder; give a file")
+    if path.exists() and not _is_report(path):
+        raise UsageError(f"--out {path}: exists and is no report of 'check'; give another file")
     for place in (folder, *folder.parents):
         if _is_published(place):
             raise UsageError(f"--out {path}: is inside the published folder {place}; the report is private")
-    beside_store = any(folder.glob("*.journal")) or (store is not None and store.resolve().parent == folder)
+    beside_store = any(folder.glob("*.journal")) or (store is not None and folder in _places_of(store))
     if beside_store or any(_is_published(place) for place in folder.iterdir() if place.is_dir()):
         raise UsageError(
-            f"--out {path}: is beside a store or a published folder; the report is private: give a folder of its own"
+            f"--out {path}: is beside a store, a backup or a published folder; the report is private: give a folder of "
+            "its own"
         )
+
+
+def _places_of(store: Path) -> set[Path]:
+    """Return the folder of a store, and those into which it was backed up."""
+    from search_insights.store.journal import read_journal
+
+    return {store.resolve().parent, *(folder.resolve() for folder in read_journal(store).places["backed-up"])}
+
+
+def _is_report(path: Path) -> bool:
+    """Return whether a file is the report of an earlier check, in either form: a log or a store is not replaced."""
+    from search_insights.checking import PRIVATE
+
+    with path.open("rb") as file:
+        return PRIVATE.encode() in file.read(len(PRIVATE) + 100)
 
 
 def _is_published(folder: Path) -> bool:

@@ -76,10 +76,10 @@ def _categories(categories: Sequence["CategoryRows"], texts: "Texts | None") -> 
             yield f"  {category.category}, {written}: {_values(category.frequent)}"
     if texts:
         yield f"  looked at {texts.distinct:,} distinct texts, of {texts.rows:,} of {texts.all_rows:,} rows with a text"
-        yield "  texts nearest to the decision boundary (above 0 they count):"
         for topic in texts.doubtful:
             of = f"of {topic.named:,} rows about {topic.wrong:,.0f}"
             yield f"  {topic.category}: {of} may be wrong, by the model's own confidence"
+        yield "  texts nearest to the decision boundary (above 0 they count):"
         near = [(f"{t.margin:+.2f}", t.category, t.nearest, f"{t.rows:,}", _cut(t.text)) for t in texts.near]
         yield _indented(table(("margin", "answer", "nearest", "rows", "text"), near, right=(0, 3)))
 

@@ -91,7 +91,11 @@ def _describe_train(parser: argparse.ArgumentParser) -> None:
 
 def _describe_suggest(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "logs", metavar="FILE", type=Path, nargs="+", help="a log or queries: CSV or Parquet, or .txt with one a line"
+        "logs",
+        metavar="FILE",
+        type=Path,
+        nargs="+",
+        help="a log or queries: CSV, Parquet or JSON lines, or .txt with one a line",
     )
     parser.add_argument("--column", metavar="NAME", default="query", help="the column of texts (default: query)")
     parser.add_argument("--labels", metavar="FILE", type=Path, help="labels: texts that have one are not suggested")
@@ -127,7 +131,8 @@ def _add_ordinary(parser: argparse.ArgumentParser, purpose: str) -> None:
         "--ordinary",
         metavar="FILE",
         type=Path,
-        help=f"ordinary queries, mostly off topic, {purpose}: CSV or Parquet with 'query', or .txt with one a line",
+        help=f"ordinary queries, mostly off topic, {purpose}: CSV, Parquet or JSON lines with 'query', "
+        "or .txt with one a line",
     )
 
 

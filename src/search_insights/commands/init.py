@@ -179,8 +179,11 @@ def _report(folder: Path, release: NewRelease) -> None:
     header = ("level", "size class", "regions", "reported", *(f"sigma {c.id}" for c in spec.measures))
     out(table(header, release.rows(), right=range(2, len(header))))
     if spec.class_level is None:
-        note(f"no size classes: no level below {spec.level_names[0]} has populations that divide its regions")
+        note(
+            f"no size classes: no level below {spec.level_names[0]} has populations (column 'population') that "
+            "divide its regions"
+        )
     if not spec.min_area_km2:
-        note("regions of any size are reported: the table does not have the land area of each")
+        note("regions of any size are reported: the table does not have the land area of each (column 'land_area_km2')")
     out(f"\nThe promise is epsilon {spec.promise.epsilon:g} at delta {spec.promise.delta:g} for each user and day.")
     out(f"{folder}: {_SPEC}, {_SETTINGS} and {_README}; read {folder / _README} next")

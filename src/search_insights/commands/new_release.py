@@ -85,7 +85,7 @@ site = "site"
 location = "logs/{{date}}.parquet"
 # {role}.
 # code_level = {json.dumps(release.finest)}
-# The zone of times without one (default: that of the spec).
+# The zone of times without one; a log with such times needs it.
 # naive_zone = {json.dumps(release.spec.time_zone)}
 # The largest share of rows that cannot be used.
 # max_unused = 0.05
@@ -117,7 +117,8 @@ def _readme(release: NewRelease) -> Iterator[str]:
 ## Before the first week
 
 1. **Look through `{release.spec_name}`.** Its comments explain every key. A store keeps the spec that it began with, so
-   change it now: titles, levels, size classes, the window of sparsity (it begins {week}), the promise.
+   change it now: titles, levels, size classes, the window of sparsity (it begins {week}), the promise. Give each topic
+   a `definition`: readers are shown it, and it may be reworded later.
 
        search-insights privacy    # what the noise promises, case by case
        search-insights regions {example}    # how one region is counted
@@ -132,11 +133,13 @@ def _readme(release: NewRelease) -> Iterator[str]:
    finest that is known; or a column for each level) and `category`: {topics}, or empty for any other search.
 
 3. **Only if the log has `query` texts instead of `category`**: label some hundred texts (a CSV with `query` and
-   `category`), train a model, and name it in `search-insights.toml` as `model`.
+   `category`), train a model, and name it in `search-insights.toml` as `model`. `ordinary.txt` has queries of no topic,
+   one a line: they show how often the model is wrong. Training needs scikit-learn.
 
-       search-insights classify train --labels labels.csv --out topics.model
+       search-insights classify train --labels labels.csv --ordinary ordinary.txt --out topics.model
 
-4. **Check a week.** Nothing is spent and nothing is stored. The report is private.
+4. **Check a week.** Nothing is spent and nothing is stored. The report is private. Of a log with texts, read the most
+   frequent ones of each topic: no warning tells you that they are about something else.
 
        search-insights check --week {week}
 

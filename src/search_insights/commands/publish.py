@@ -119,6 +119,8 @@ def _dry_run(args: argparse.Namespace) -> int:
 def _scaling_line(seen: "Preview") -> str:
     record = seen.release.scaling
     by = f"{record.weeks} weeks, {record.first_week} to {record.last_week}"
+    if record.weeks == 1:
+        by = f"1 week, {record.first_week}"
     fixed = "would be fixed for good by" if seen.would_fix(record) else f"fixed on {record.fixed_at[:10]} by"
     return f"scaling factor: {record.factor:.6g}, {fixed} {by}"
 

@@ -27,6 +27,10 @@ def _pairs(columns: dict[str, str]) -> list[str]:
     return [f"{role}={name}" for role, name in columns.items()]
 
 
+def _query_column(columns: dict[str, str]) -> str:
+    return columns.get("query", "query")
+
+
 def _as_list(value: Any) -> list[Any]:
     return [value]
 
@@ -70,6 +74,7 @@ STANDINS: dict[str, tuple[Standin, ...]] = {
     "classify apply": (_MODEL,),
     "classify evaluate": (_MODEL, _SPEC),
     "classify pool": (_SPEC, _GEOGRAPHY),
+    "classify suggest": (_MODEL, _SPEC, Standin("log.columns", "column", _query_column)),
     "classify train": (_SPEC, _GEOGRAPHY),
     "check": (_STORE, _SPEC, _GEOGRAPHY, *_LOG),
     "anonymize": (_STORE, _SPEC, _GEOGRAPHY, *_LOG),

@@ -94,7 +94,7 @@ def _missing(dataset: Dataset, places: Places) -> list[str]:
     )
     texts = [
         f"Not enough data: with the noise the value was{uncertainty}, so it is left out. A region with too few such "
-        "weeks is left out altogether. It is hatched on the map and is a gap in a line; it is not a low value, and "
+        "weeks is left out altogether. On a map it is hatched, and in a line it is a gap; it is not a low value, and "
         "not 0.",
     ]
     if places.not_reported is not None:

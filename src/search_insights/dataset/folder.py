@@ -214,12 +214,17 @@ def _summary(content: bytes | None, described: Description) -> list[dict[str, An
     return rows
 
 
+def holds_dataset(folder: Path) -> bool:
+    """Return whether a folder has a dataset in it, damaged or not."""
+    return any((folder / name).exists() for name in ("privacy.json", "datapackage.json"))
+
+
 def published_weeks_of(folder: Path, spec: str) -> dict[date, FinalWeek]:
     """Return the weeks of a spec, by its fingerprint, that a folder shows; refuse a dataset that is damaged.
 
     There are none if the dataset was moved away, or if another one is there now.
     """
-    if not any((folder / name).exists() for name in ("privacy.json", "datapackage.json")):
+    if not holds_dataset(folder):
         return {}
     privacy = _read_ledger(folder)
     of_spec = privacy.get("spec", {}).get("fingerprint") == spec

@@ -78,17 +78,21 @@ For a user who searched on all 7 days of a week the same noise gives epsilon {we
 {week["delta"]:g} for that week; on all {all_days["days"]} days of this release, {all_days["epsilon"]:.2f}.
 
 ## What was spent
-{len(weeks)} weeks, {weeks[0]["week"]} to {weeks[-1]["week"]}, each with epsilon {weeks[0]["epsilon"]:g} and delta
+{_span([week["week"] for week in weeks])}, each with epsilon {weeks[0]["epsilon"]:g} and delta
 {weeks[0]["delta"]:g} per user-day, {weeks[0]["cells"]:,} noisy counts a week. `privacy.json` lists every week with the
 checksum of its noisy counts.
 {_classification(statement.get("classification"))}{_lost_weeks(statement.get("lost_weeks", []))}"""
+
+
+def _span(weeks: Sequence[str]) -> str:
+    return f"{len(weeks)} weeks, {weeks[0]} to {weeks[-1]}" if len(weeks) > 1 else f"1 week, {weeks[0]}"
 
 
 def _classification(found: Mapping[str, Any] | None) -> str:
     """Return the section on topics and models; nothing for a dataset of an earlier version, which does not tell."""
     if not found:
         return ""
-    topics = "\n".join(f"- **{t['id']} {t['name']}.** {t.get('definition', 'Not defined.')}" for t in found["topics"])
+    topics = "\n".join(f"- **{_named(t)}.** {t.get('definition', 'Not defined.')}" for t in found["topics"])
     runs = "\n".join(f"- {line}" for line in run_words(found))
     changes = model_changes(found)
     warning = (
@@ -105,6 +109,11 @@ Which weeks, by which model:
 
 {runs}
 {warning}{"".join(_measured(model) for model in found["models"])}"""
+
+
+def _named(topic: Mapping[str, Any]) -> str:
+    """Return a topic's id and name; once, if they are the same."""
+    return " ".join(dict.fromkeys((topic["id"], topic["name"])))
 
 
 def _measured(model: Mapping[str, Any]) -> str:

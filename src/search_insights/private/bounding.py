@@ -15,6 +15,7 @@ from search_insights.private.region_names import (
     NO_CLASS,
     NO_TOPIC,
     UNREPORTED,
+    NameColumn,
     RegionNames,
 )
 from search_insights.spec.spec import Spec
@@ -51,7 +52,7 @@ def events_query(
 def _placed(names: RegionNames, log: str) -> str:
     """Return the query of the usable events, with the bits of their regions: an event is used if one of them is known.
 
-    Where a log has columns of levels, the event's size class is that of its coarsest region that has one.
+    Where a log has columns of levels, they are put together from the coarsest on.
     """
     tables = [column.table for column in names.columns]
     joined = f"/*+ BROADCAST({', '.join(tables)}) */ user_id, timestamp, category"
@@ -59,33 +60,43 @@ def _placed(names: RegionNames, log: str) -> str:
         return f"""
             SELECT {joined}, names.bits AS bits
             FROM ({log}) AS log JOIN names ON names.name = log.region WHERE user_id IS NOT NULL"""
-    no_region = [f"CAST({c.no_region << (c.shift + CLASS_BITS) | c.unreported} AS BIGINT)" for c in names.columns]
-    bits = [
-        f"coalesce({table}.bits, {none}) AS bits_{i}"
-        for i, (table, none) in enumerate(zip(tables, no_region, strict=True))
-    ]
     known = " | ".join(f"coalesce({table}.bits, 0)" for table in tables)
-    classes = [f"bits_{i} & {CLASS_MASK}" for i in range(len(tables))]
-    of_coarsest = " ".join(f"WHEN {size_class} > 0 THEN {size_class}" for size_class in classes)
-    return f"""
-            SELECT *, CASE {of_coarsest} ELSE 0 END AS class
-            FROM (
-                SELECT {joined}, {", ".join(bits)} FROM ({log}) AS log {names_joins(names)}
-                WHERE user_id IS NOT NULL AND (({known}) & {UNREPORTED - 1}) > 0
-            ) AS known"""
+    bits = ", ".join(f"{_bits(column)} AS bits_{i}" for i, column in enumerate(names.columns))
+    query = f"""
+            SELECT {joined}, {bits} FROM ({log}) AS log {names_joins(names)}
+            WHERE user_id IS NOT NULL AND (({known}) & {UNREPORTED - 1}) > 0"""
+    before = "bits_0"
+    for i, column in enumerate(names.columns[1:], start=1):
+        query = f"""
+            SELECT *, {_added(before, f"bits_{i}", column)} AS place_{i} FROM ({query}) AS to_{i}"""
+        before = f"place_{i}"
+    return query
+
+
+def _bits(column: NameColumn) -> str:
+    """Return the SQL for the bits of a column of a level; a name that is not in the table means no region."""
+    no_region = column.no_region << (column.shift + CLASS_BITS) | column.unreported
+    return f"coalesce({column.table}.bits, CAST({no_region} AS BIGINT))"
+
+
+def _added(place: str, bits: str, column: NameColumn) -> str:
+    """Return the SQL that adds a finer region to a place. X4: a region of another class than the place's is left out.
+
+    Nearly always they have the same class, so this is asked first.
+    """
+    return f"""CASE
+                WHEN ({bits} & {CLASS_MASK}) = ({place} & {CLASS_MASK}) THEN {place} | {bits}
+                WHEN ({bits} & {CLASS_MASK}) = 0 OR ({place} & {CLASS_MASK}) = 0 THEN {place} | {bits}
+                ELSE {place} | CAST({column.unreported} AS BIGINT) END"""
 
 
 def _place(names: RegionNames) -> str:
-    """Return the SQL for the place of a draw, with its size class. X4: a region of another class is left out."""
+    """Return the SQL for the place of a draw, with its size class."""
     if not names.by_level:
         return "bits"
-    no_class = f"CASE WHEN class = 0 THEN CAST({NO_CLASS} AS BIGINT) ELSE CAST(0 AS BIGINT) END"
-    classes = [f"bits_{i} & {CLASS_MASK}" for i in range(len(names.columns))]
-    parts = [
-        f"CASE WHEN {size_class} = class OR {size_class} = 0 THEN bits_{i} ELSE CAST({c.unreported} AS BIGINT) END"
-        for i, (size_class, c) in enumerate(zip(classes, names.columns, strict=True))
-    ]
-    return " | ".join([no_class, *parts])
+    last = len(names.columns) - 1
+    place = f"place_{last}" if last else "bits_0"
+    return f"CASE WHEN ({place} & {CLASS_MASK}) = 0 THEN {place} | CAST({NO_CLASS} AS BIGINT) ELSE {place} END"
 
 
 def names_joins(names: RegionNames) -> str:

@@ -8,14 +8,16 @@ import difflib
 import glob
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
+from search_insights.errors import InputError
 from search_insights.spec.spec import WEEKDAYS, Spec
-from search_insights.spec.weeks import DAYS_OF_WEEK, Week
+from search_insights.spec.weeks import DAYS_OF_WEEK, FIRST_WEEK, LAST_WEEK, Week
 
 _PLACEHOLDERS = ("date", "week")
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")
@@ -150,10 +152,10 @@ def _span_of_file(by_week: bool, day: date, zone: str) -> tuple[datetime, dateti
 
 def _days_in(name: str) -> Iterator[date]:
     for text in dict.fromkeys(_DAY.findall(name)):
-        try:
-            yield date.fromisoformat(text)
-        except ValueError:
-            continue  # 2021-99-99
+        with suppress(ValueError):  # 2021-99-99
+            day = date.fromisoformat(text)
+            if FIRST_WEEK <= day <= LAST_WEEK:  # 0001-01-01 is no day of searches: its week has no beginning
+                yield day
 
 
 def _has_content(path: Path) -> bool:
@@ -167,16 +169,20 @@ def patterns_of_weeks(
     file_zone: str | None = None,
     missing_days: Iterable[date] = (),
 ) -> tuple[str, ...]:
-    """Return the locations of all files of some weeks; without the files of days that may be missing and are."""
+    """Return the locations of all files of some weeks; without the files of days that may be missing and are.
+
+    A day whose file is neither there nor allowed to be missing is refused.
+    """
     if not any(has_placeholder(pattern) for pattern in patterns):
         return tuple(patterns)
     location = Location(tuple(patterns), spec, file_zone or spec.time_zone)
-    allowed, there = set(missing_days), location.found()
-    # What is neither there nor allowed to be missing stays in the list: reading the log says that it is not there.
-    wanted: Found = {p: {day: [] for day in {*days, *(_all_days(weeks) - allowed)}} for p, days in there.items()}
-    return tuple(dict.fromkeys(p for week in weeks for p in location.week_log(week, wanted).patterns))
-
-
-def _all_days(weeks: Iterable[Week]) -> set[date]:
-    around = range(-2 * DAYS_OF_WEEK, 3 * DAYS_OF_WEEK)
-    return {week.first_day + timedelta(days=i) for week in weeks for i in around}
+    there = location.found()
+    logs = [location.week_log(week, there) for week in weeks]
+    missing = sorted({day for log in logs for day in log.missing} - set(missing_days))
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise InputError(
+            f"{', '.join(patterns)}: no file for {missing[0]}{more}; complete the log or, if there was no search, "
+            f"allow it with `missing_days` {missing[0]}"
+        )
+    return tuple(dict.fromkeys(pattern for log in logs for pattern in log.patterns))

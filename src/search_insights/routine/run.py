@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from search_insights.errors import InputError, MissingDays, SearchInsightsError
-from search_insights.routine.checks import open_warnings
+from search_insights.routine.checks import answers, open_warnings
 from search_insights.routine.due import Calendar, calendar_of, read_held, store_of
 from search_insights.routine.location import WeekLog
 from search_insights.routine.logs_since import LogsSince
 from search_insights.routine.settings import Settings, read_settings
 from search_insights.routine.steps import remove_all_leftovers, steps_of
+from search_insights.routine.witnesses import refuse_forgotten_weeks
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import PACKAGED_GEOGRAPHY, load_geography
 from search_insights.spec.spec_file import DEFAULT_SPEC, load_spec
@@ -67,7 +68,8 @@ def run(
     Weeks that are in the store and need no word are not in the answer. Each week is reported as soon as it is known;
     `tell` is told about everything else. A step that fails after the weeks raises its error at the end; the other steps
     are done. Only one run at a time works with a settings file: a second one says so and does nothing. With
-    `accept_changes`, changed logs of weeks in the store are remembered as they are now. A dry run writes nothing.
+    `accept_changes`, changed logs of weeks in the store are remembered as they are now. A dry run writes nothing. A
+    store that lacks a week which the dataset or the newest backup has is refused, and nothing is done.
     """
     settings = settings if isinstance(settings, Settings) else read_settings(settings)
     store_of(settings)
@@ -119,7 +121,9 @@ class _Run:
         coverage = Coverage(
             load_spec(settings.spec or DEFAULT_SPEC), load_geography(settings.geography or PACKAGED_GEOGRAPHY)
         )
-        calendar = calendar_of(settings, coverage.spec, read_held(settings), datetime.now(UTC))
+        held = read_held(settings)
+        refuse_forgotten_weeks(settings, coverage, held)
+        calendar = calendar_of(settings, coverage.spec, held, datetime.now(UTC))
         logs = LogsSince(settings, self.tell, self.dry_run)
         weeks = [*self._changed(calendar, logs), *self._lacking(calendar, coverage, logs)]
         if not any(week.outcome in ("committed", "due", "refused") for week in weeks):
@@ -189,8 +193,8 @@ class _Run:
         warnings = open_warnings(settings, source, log, coverage, tolerance, engine, self.progress)
         if warnings:
             raise InputError(
-                f"'check' warns of {', '.join(warnings)}; look at the report of 'search-insights check', then fix the "
-                "log, or accept this kind of warning in 'log.accept'"
+                f"'check' warns of {', '.join(warnings)}; look at the report of 'search-insights check', then "
+                f"{answers(warnings)}"
             )
         # Before the week is final: a run that is killed after the commit remembers which log it was.
         logs.remember(log)

@@ -202,7 +202,7 @@ KEYS = (
     Key("log.first_week", _day, "2021-01-04", "`run` leaves out weeks before this one, given by its first day"),
     Key("log.columns", _columns, '{ user_id = "uid" }', "the column of each role, where it has another name"),
     Key("log.code_level", _text, '"postal_code"', "the level of all bare region codes"),
-    Key("log.naive_zone", _text, '"Europe/Zurich"', "the zone of times without one; such times need it"),
+    Key("log.naive_zone", _zone, '"Europe/Zurich"', "the zone of times without one; such times need it"),
     Key(
         "log.time_unit",
         partial(_one_of, TimeUnit),

@@ -52,6 +52,8 @@ class Week:
 
 def week_of(spec: Spec, first_day: date) -> Week:
     """Return the week that begins on a day; refuse a day on which no week begins."""
+    if not FIRST_WEEK <= first_day <= LAST_WEEK:
+        raise InputError(f"{first_day}: is outside the calendar of searches, which begins in {FIRST_WEEK.year}")
     weekday = WEEKDAYS[first_day.weekday()]
     if weekday != spec.first_day_of_week:
         back = (first_day.weekday() - WEEKDAYS.index(spec.first_day_of_week)) % DAYS_OF_WEEK
@@ -60,8 +62,6 @@ def week_of(spec: Spec, first_day: date) -> Week:
             f"{first_day} is a {weekday.capitalize()}; weeks begin on {spec.first_day_of_week.capitalize()}: "
             f"use {near} for the week that contains it"
         )
-    if not FIRST_WEEK <= first_day <= LAST_WEEK:
-        raise InputError(f"{first_day}: is outside the calendar of searches, which begins in {FIRST_WEEK.year}")
     return Week(first_day, spec.time_zone)
 
 

@@ -6,7 +6,7 @@ goes on from where it stands, but never noises a week that was released since.
 """
 
 import fcntl
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from search_insights.errors import CheckFailed, SearchInsightsError, StoreError
 from search_insights.store.file_errors import real_file
-from search_insights.store.journal import read_journal, remember, remember_lost, remember_place
+from search_insights.store.journal import behind, read_journal, remember, remember_lost, remember_place
 from search_insights.store.ledger import FinalWeek, LedgerEntry, LostWeek
 from search_insights.store.older_copy import backups_in
 from search_insights.store.opening import open_store, read_weeks
@@ -43,7 +43,8 @@ def remove_unfinished_backups(folder: Path) -> None:
 def back_up(store: Path, out: Path, check_derived: DerivedCheck) -> tuple[date, ...]:
     """Copy a store to a new file and verify the copy; return its weeks.
 
-    The store cannot be written while it is copied. The file appears when it is complete, for its owner only. The
+    A store that lacks a week of a backup in the same folder is an older copy, and is refused. The store cannot be
+    written while it is copied. The file appears when it is complete, for its owner only. The
     journal records the folder: the backups in it bear witness if an older copy of the store is put in its place.
     """
     remove_unfinished_backups(out.parent)  # before anything is refused: a killed backup may have been complete
@@ -52,6 +53,7 @@ def back_up(store: Path, out: Path, check_derived: DerivedCheck) -> tuple[date, 
     if not out.parent.is_dir():
         raise StoreError(f"{out}: no folder {out.parent}; make it first")
     entries = _verified(store, check_derived)
+    _refuse_to_hide_weeks(store, out.parent, {entry.week: entry.checksum for entry in entries})
     with working_folder(out.parent, _DRAFT_PREFIX) as folder:
         draft = folder / out.name
         _copy(store, draft)
@@ -112,6 +114,23 @@ def _verified(store: Path, check_derived: DerivedCheck) -> list[LedgerEntry]:
         return opened.entries()
 
 
+def _refuse_to_hide_weeks(store: Path, folder: Path, held: Mapping[date, str]) -> None:
+    """Refuse to put an older copy of a store above a backup that continues it: only the newest backup bears witness."""
+    fingerprints, _ = read_weeks(store)
+    known: Collection[date] = held
+    with suppress(StoreError):  # a store can be backed up although its journal cannot be read
+        known = {*held, *read_journal(store).lost}
+    for path, weeks in backups_in(folder, fingerprints):
+        newer = sorted(weeks.keys() - known)
+        if newer and _continues(weeks, held):
+            raise behind(store, newer[0], path)
+
+
+def _continues(others: Mapping[date, FinalWeek], own: Mapping[date, str]) -> bool:
+    """Return whether the weeks of a backup include all of these: it is not one of another store."""
+    return all(week in others and others[week].checksum == checksum for week, checksum in own.items())
+
+
 def _refuse_to_lose_weeks(store: Path, backup: dict[date, str]) -> None:
     try:
         with open_store(store) as opened:
@@ -137,7 +156,7 @@ def _remember_other_backups(store: Path, backup: Path) -> None:
     fingerprints, weeks = read_weeks(backup)
     own = {week.week: week.checksum for week in weeks}
     for _, others in backups_in(backup.parent, fingerprints):
-        if all(week in others and others[week].checksum == checksum for week, checksum in own.items()):
+        if _continues(others, own):
             remember(store, others.values())
 
 

@@ -86,7 +86,9 @@ def train(
     committee, temperature = _committee(learn, given.texts, given.labels)
     progress("the committee classifies the pool")
     kept, named = _label_pool(learn, committee, temperature, pool)
-    progress(f"the student learns from {len(given.texts):,} labels and {len(kept):,} texts of the pool")
+    progress(
+        f"the student learns from {len(given.texts):,} labels and names of places, and {len(kept):,} texts of the pool"
+    )
     student = learn.fit(*_with_mistyped_copies(given, kept, named, seed))
     about |= {"pool_kept": len(kept), "temperature": round(temperature, 4)}
     return Trained(_round_weights(student, spec, given, about), len(kept))

@@ -25,8 +25,13 @@ export function showAbout(release) {
     ),
   );
   byId("updated").textContent = release.created
-    ? `Last updated ${longDate(release.created.slice(0, 10))}. ${release.title}, ${release.country}.`
+    ? `Last updated ${longDate(release.created.slice(0, 10))}. ${titled(release)}.`
     : release.title;
+}
+
+// The title and the country, which the title may name already.
+function titled({ title, country }) {
+  return title.includes(country) ? title : `${title}, ${country}`;
 }
 
 export function showEmbed(address, label, kind) {

@@ -136,6 +136,8 @@ function showRelease(r) {
   byId("countries").value = r.entry.key;
   byId("map-card").hidden = !r.hasMap;
   document.body.classList.toggle("no-map", !r.hasMap);
+  byId("embed-kind").parentElement.hidden = !r.hasMap;
+  if (app.state.embed && !r.hasMap) document.body.dataset.embed = "series"; // a frame without map would be empty
   if (r.hasMap) byId("panels").after(byId("table-card"));
   else byId("panels").prepend(byId("table-card")); // without a map the table comes first
   panel.setRelease(r);
