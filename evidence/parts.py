@@ -89,6 +89,13 @@ PARTS = (
         (2, 4),
     ),
     _benchmark(
+        "specs",
+        "values, errors and coverage of vaccination-v2, next to vaccination-v1 on the same log",
+        "--weeks 4",
+        "--record",
+        (4, 20),
+    ),
+    _benchmark(
         "classify",
         "speed and memory of the classifier, next to DuckDB's hash of the same texts",
         "",

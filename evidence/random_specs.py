@@ -28,6 +28,7 @@ from tests.support.other_country import plain_spec
 from search_insights.dp.accounting import account, cases, epsilon_of_days
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region, build_geography
+from search_insights.spec.measures import ONE_PLACE, Counting, Measure
 from search_insights.spec.spec import Category, Level, Promise, Sigma, SizeClass, Spec, Total, Trend
 from search_insights.support.arrays import Counts, Floats
 
@@ -110,10 +111,8 @@ def bound_problems(table: Bench, difference: Counts) -> Iterator[str]:
     changed: Counter[tuple[str, str | None, str]] = Counter()
     for number in np.flatnonzero(difference):
         cell = table.cells.cells[number]
-        size_class = coverage.standings[cell.region.place_id].size_class
-        classed = cell.region.level in coverage.spec.classed_levels
-        changed[cell.region.level, size_class if classed else None, cell.category] += 1
-        if difference[number] != 1:
+        changed[cell.region.level, cell.size_class, cell.category] += 1
+        if abs(difference[number]) != 1 or (difference[number] < 0 and not coverage.spec.given_measures):
             yield f"X2: a count changed by {difference[number]}"
     if any(times > 1 for times in changed.values()):
         yield "X1: several counts of one level and category changed"
@@ -144,8 +143,12 @@ def least_epsilon(days: Sequence[Counts], sigmas: Floats, delta: float) -> float
 
 
 def random_coverage(rng: random.Random) -> Coverage:
-    """Make a spec of 1 to 4 levels, 0 to 4 size classes and 2 to 5 categories, and a geography for it."""
+    """Make a spec of 1 to 4 levels, 0 to 4 size classes and 2 to 5 categories, and a geography for it.
+
+    Half of them count a user-day in one place, most of these with measures of their own and with rest cells.
+    """
     spec = random_spec(rng)
+    spec = with_one_place(rng, spec) if rng.random() < 0.5 else spec
     regions = [Region("W", "World", spec.total.level, None, None, 1e6, None, None, "W")]
     above = list(regions)
     for level in spec.level_names:
@@ -197,6 +200,24 @@ def random_spec(rng: random.Random) -> Spec:
             if size_class not in level.unreported_classes
             for category in categories
         ),
+    )
+
+
+def with_one_place(rng: random.Random, spec: Spec) -> Spec:
+    """Return the spec with one place a user-day, and with unions of topics and signed measures as its measures."""
+    rest = rng.random() < 0.7
+    measures = [Measure("every", (spec.categories[0].id,))]
+    for i in range(rng.randint(1, 4)):
+        topics = rng.sample(spec.topics, len(spec.topics))
+        of = rng.randint(1, len(topics))
+        measures.append(Measure(f"m{i}", tuple(topics[:of]), tuple(topics[of : rng.randint(of, len(topics))])))
+    values = sorted({s.value for s in spec.sigmas}) or [1.0]
+    return replace(
+        spec,
+        counting=Counting(ONE_PLACE, rest, rest and rng.random() < 0.5),
+        given_measures=tuple(measures),
+        trends=(replace(spec.trends[0], sum_of=("m0",)),),
+        sigmas=tuple(Sigma(*group, m.id, rng.choice(values)) for group in spec.reported_groups for m in measures),
     )
 
 

@@ -120,8 +120,10 @@ def _register_counties(engine: DuckDbEngine, coverage: Coverage) -> None:
     given = {"number": np.arange(len(county_of)), "county": np.array(county_of)}
     engine.connection.register("counties_given", given)
     engine.connection.execute("CREATE TEMP TABLE counties AS SELECT * FROM counties_given WHERE county >= 0")
-    above = CellList(coverage).cells_above[coverage.spec.level_names[-1]]
-    engine.connection.register("countable_given", {"number": np.flatnonzero(above >= 0)})
+    finest = coverage.spec.level_names[-1]
+    everywhere = dict.fromkeys(coverage.spec.level_names, np.arange(len(geography.regions)))
+    countable = CellList(coverage).first_cells(everywhere)[finest] >= 0
+    engine.connection.register("countable_given", {"number": np.flatnonzero(countable)})
     engine.connection.execute("CREATE TEMP TABLE countable AS SELECT * FROM countable_given")
 
 

@@ -351,8 +351,8 @@ class _Run:
         for kind in dict.fromkeys(change.kind for change in changes):
             self.notes.add(kind, _changes_text(week, day, kind, [c for c in changes if c.kind == kind]))
         now, before = totals(self.cells, counts), totals(self.cells, known[day])
-        pairs = zip(self.cells.coverage.spec.categories, now, before, strict=True)
-        return Comparison(day, day in self.known.noisy, tuple(Total(c.id, n, b) for c, n, b in pairs), changes)
+        pairs = zip(self.cells.coverage.spec.measures, now, before, strict=True)
+        return Comparison(day, day in self.known.noisy, tuple(Total(m.id, n, b) for m, n, b in pairs), changes)
 
 
 def _changes_text(week: Week, before: date, kind: str, changes: Sequence[Change]) -> str:

@@ -22,10 +22,11 @@ from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Spec
+from search_insights.spec.spec_file import load_spec
 from search_insights.support.arrays import Counts, Floats
 from tests.lab.mutants import MUTANTS, everywhere
 from tests.support.command_line import Run
-from tests.support.logs import LITTLE_REGIONS, little_coverage
+from tests.support.logs import LITTLE_REGIONS, little_coverage, little_geography
 from tests.support.other_country import other_geography, other_spec_file, plain_spec, write_csv
 
 # So many that the bound is above 80 % of the accounted epsilon in all but one of ten million runs.
@@ -60,6 +61,42 @@ def test_the_promise_is_not_broken_and_nearly_reached(plain_coverage: Coverage) 
     assert found.holds
     assert 0.8 * case.epsilon_upper < case.epsilon_lower <= case.epsilon_upper
     assert len(found.store) == 2 + 6 + 1 + 2 + 1
+
+
+@pytest.fixture(scope="module")
+def v2_coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
+    """The release with signed measures and rest cells, in the little country."""
+    geography = load_geography(little_geography(tmp_path_factory.mktemp("v2")))
+    return Coverage(load_spec("vaccination-v2"), geography)
+
+
+def test_the_worst_user_day_reaches_every_measure_of_its_case(v2_coverage: Coverage) -> None:
+    """Also in rest cells: one cell per mechanism, by 1, with the same sigma."""
+    cells = CellList(v2_coverage)
+    for case in cases(v2_coverage.spec):
+        with neighbouring_logs(v2_coverage, worst_user_day(v2_coverage, case)) as logs:
+            gap = exact_counts(cells, logs.with_it, logs.week) - exact_counts(cells, logs.without, logs.week)
+        assert np.abs(gap[gap != 0]).tolist() == [1] * len(case.sigmas), case.name
+        assert sorted(cells.sigmas[gap != 0]) == sorted(s.value for s in case.sigmas), case.name
+
+
+def test_every_case_of_vaccination_v2_is_reached_and_none_is_broken(v2_coverage: Coverage) -> None:
+    """Each case comes near the accounted epsilon; a topic alone, where signs are negative, is of one case too."""
+    found = audit(v2_coverage, 1_500, CONFIDENCE)
+    assert found.holds, found
+    assert [case.name for case in found.cases] == ["small", "medium", "large", "state_only"]
+    assert all(0.5 * case.epsilon_upper < case.epsilon_lower <= case.epsilon_upper for case in found.cases)
+    names = {finding.name for finding in found.store}
+    assert {f"a user-day of topic {topic} alone is of one case" for topic in ("A1", "A2", "A3")} <= names
+
+
+def test_rest_cells_have_noise_like_all_others(v2_coverage: Coverage) -> None:
+    """Nobody sees a rest cell, but what is published depends on it."""
+    cells = CellList(v2_coverage)
+    with neighbouring_logs(v2_coverage, worst_user_day(v2_coverage, cases(v2_coverage.spec)[0])) as logs:
+        exact = [exact_counts(cells, log, logs.week) for log in (logs.without, logs.with_it)]
+        findings = audit_store(cells, logs, exact, lambda text: None)
+    assert {finding.name: finding.holds for finding in findings}["noise on rest cells"]
 
 
 def test_the_promise_is_not_broken_in_a_little_country(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from search_insights.evaluation.exact_counts import add_exact_counts
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
-from search_insights.spec.spec import Promise, Reliability, Spec
+from search_insights.spec.publication_rules import Reliability
+from search_insights.spec.spec import Promise, Spec
 from search_insights.spec.spec_file import load_spec
 from search_insights.trends.reliability import assess, chance_of_keeping
 from tests.support.command_line import Run

@@ -25,6 +25,16 @@ def test_privacy_prints_every_case_as_json(run: Run) -> None:
     assert all(0 < c["epsilon"] <= 2.19 and c["delta"] == 1e-5 for c in answer["cases"])
 
 
+def test_privacy_accounts_for_vaccination_v2(run: Run) -> None:
+    """Each case has the rest cells in which its user-days count, and the worst keeps the same promise as v1's."""
+    code, out, _ = run("privacy", "--spec", "vaccination-v2", "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert (answer["promise"], answer["holds"]) == ({"epsilon": 2.19, "delta": 1e-5}, True)
+    found = {case["name"]: (round(case["epsilon"], 4), len(case["mechanisms"])) for case in answer["cases"]}
+    assert found == {"small": (2.1828, 8), "medium": (2.1816, 12), "large": (2.185, 12), "state_only": (2.1828, 8)}
+
+
 def test_privacy_shows_any_spec(run: Run, tmp_path: Path) -> None:
     """The accounting of another release has that release's classes and promise."""
     code, out, _ = run("privacy", "--spec", other_spec_file(tmp_path))

@@ -4,7 +4,9 @@
 A variant is put in place in a process of its own, named by the environment variable SEARCH_INSIGHTS_MUTANT.
 """
 
+import inspect
 import sys
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,17 +14,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+from search_insights import anonymization
 from search_insights.dp import noise
-from search_insights.private import bounding
+from search_insights.private import bounding, counting
 from search_insights.private.counting import WeekCounts, add_contributions, count_week
 from search_insights.private.duckdb_engine import DuckDbEngine
 from search_insights.private.engine import Contributions
+from search_insights.spec.measures import measure_values
 from search_insights.spec.spec import WEEKDAYS, Spec
 from search_insights.spec.spec_file import load_spec
 from search_insights.spec.weeks import Week
 from search_insights.store.store import Store
 from search_insights.support.arrays import Counts, Floats
 from search_insights.trends import derive
+from search_insights.trends.reconciliation import reconciled
 from tests.support.other_country import other_spec, plain_spec
 
 Patch = pytest.MonkeyPatch
@@ -41,19 +46,66 @@ class Mutant:
 def everywhere(monkeypatch: Patch, function: Callable[..., Any], instead: Callable[..., Any]) -> None:
     """Replace a function in every module that has taken it by name: of the program, and of tests that call it."""
     name = function.__name__
-    callers = ("search_insights", "tests.support.bounded", "tests.dp.test_noise")
+    callers = ("search_insights", "tests.support.bounded", "tests.dp.test_noise", "tests.trends.test_reconciliation")
     for module in [module for path, module in sys.modules.items() if path.startswith(callers)]:
         if getattr(module, name, None) is function:
             monkeypatch.setattr(module, name, instead)
 
 
-def _sql(monkeypatch: Patch, rule: str, instead: str) -> None:
-    """Change a rule in bounding.sql."""
-    statements = bounding.bounding_statements()
-    if not any(rule in statement for statement in statements):
-        raise ValueError(f"bounding.sql no longer says {rule!r}")
-    changed = [statement.replace(rule, instead) for statement in statements]
-    everywhere(monkeypatch, bounding.bounding_statements, lambda: changed)
+def _sql(monkeypatch: Patch, rule: str, instead: str, spec: str = "vaccination-v1") -> None:
+    """Change a rule in the file by which a spec and all of its kind are bounded."""
+    given, changed = bounding.bounding_statements, load_spec(spec)
+    if not any(rule in statement for statement in given(changed)):
+        raise ValueError(f"the bounding of {spec} no longer says {rule!r}")
+
+    def statements(spec: Spec) -> list[str]:
+        same_kind = spec.has_one_place == changed.has_one_place
+        return [s.replace(rule, instead) if same_kind else s for s in given(spec)]
+
+    everywhere(monkeypatch, given, statements)
+
+
+def _code(function: Callable[..., Any], *changes: tuple[str, str]) -> Callable[..., Any]:
+    """Return a function with rules in its source changed."""
+    source = textwrap.dedent(inspect.getsource(function))
+    for rule, instead in changes:
+        if rule not in source:
+            raise ValueError(f"{function.__name__} no longer says {rule!r}")
+        source = source.replace(rule, instead)
+    defined: dict[str, Any] = {}
+    exec(source, function.__globals__, defined)
+    changed: Callable[..., Any] = defined[function.__name__]
+    return changed
+
+
+def _place_per_level(monkeypatch: Patch) -> None:
+    """The open levels count in the place of the largest draw, the others in that of the smallest."""
+    _sql(monkeypatch, "min(draw) AS draw", "min(draw) AS draw, max(draw) AS open_draw", "vaccination-v2")
+    both = (
+        ("category, (draw >>", "category, (open_draw >>"),
+        ("-1 AS classed", "(draw >> {CLASS_BITS}) & {mask} AS classed"),
+    )
+    everywhere(monkeypatch, bounding.sums_query, _code(bounding.sums_query, *both))
+    one = "cells.first_cells(_regions(spec, names, found.open_places)).values()"
+    places = "found.open_places if level in spec.open_levels else found.classed_places"
+    several = f"[cells.first_cells(_regions(spec, names, {places}))[level] for level in spec.level_names]"
+    monkeypatch.setattr(counting, "_add_in_one_place", _code(counting._add_in_one_place, (one, several)))
+
+
+def _sign_of_2(monkeypatch: Patch) -> None:
+    rule, instead = "positive - (1 - positive) * has_any(measure.against)", "2 * positive - has_any(measure.against)"
+    everywhere(monkeypatch, measure_values, _code(measure_values, (rule, instead)))
+
+
+def _rests_without_noise(monkeypatch: Patch) -> None:
+    bare = "noisy[len(self.cells.regions) * len(self.cells.coverage.spec.measures):]"
+    commit = "self.store.commit_week("
+    left = f"{bare} = {bare.replace('noisy', 'found.counts')}; {commit}"
+    monkeypatch.setattr(anonymization._Run, "week", _code(anonymization._Run.week, (commit, left)))
+
+
+def _variance_without_parent(monkeypatch: Patch) -> None:
+    everywhere(monkeypatch, reconciled, _code(reconciled, ("(spread[parents] - b[parents])", "spread[parents]")))
 
 
 def _x4_dropped(monkeypatch: Patch) -> None:
@@ -177,6 +229,7 @@ def _clipped(counts: Counts, sigmas: Floats) -> Counts:
 
 
 _AUDIT = "tests/audit/test_audit.py::test_the_promise_is_not_broken_and_nearly_reached"
+_RESTS = "tests/audit/test_audit.py::test_rest_cells_have_noise_like_all_others"
 _BOUNDS = "tests/private/test_bounding.py::test_a_user_everywhere_at_once_counts_like_anyone[duckdb]"
 _SIGMAS = "tests/dp/test_noise.py::test_each_kind_of_cell_gets_the_sigma_of_the_spec"
 
@@ -230,5 +283,21 @@ MUTANTS = {
         "the country noised from raw counts instead of summed from noisy states",
         _total_of_raw_counts,
         ("tests/test_noninterference.py::test_the_dataset_depends_on_the_log_through_noisy_counts_only",),
+    ),
+    "place_per_level": Mutant(
+        "a place for each level: open levels count in that of another search",
+        _place_per_level,
+        ("tests/private/test_one_place.py::test_a_topic_decides_the_place_and_every_level_follows_it",),
+    ),
+    "sign_of_2": Mutant(
+        "a signed measure that can be 2",
+        _sign_of_2,
+        ("tests/spec/test_measures.py::test_a_user_day_adds_to_each_measure_what_the_table_says",),
+    ),
+    "rests_without_noise": Mutant("rest cells without noise", _rests_without_noise, (_RESTS,)),
+    "variance_without_parent": Mutant(
+        "a reconciled variance that forgets the region above",
+        _variance_without_parent,
+        ("tests/trends/test_reconciliation.py::test_a_variance_takes_the_region_above_into_account",),
     ),
 }

@@ -16,6 +16,7 @@ from scipy import stats
 
 from search_insights.private.counting import add_contributions
 from search_insights.private.engine import Contributions
+from search_insights.private.spark.session import private_session
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region, build_geography
 from search_insights.spec.spec import Spec
@@ -35,8 +36,8 @@ def engine_session(request: pytest.FixtureRequest) -> "SparkSession | None":
 
 @pytest.fixture(scope="module")
 def paper_bench(us_coverage: Coverage, engine_session: "SparkSession | None") -> Iterator[Bench]:
-    """The packaged release."""
-    with bench(us_coverage, engine_session) as ready:
+    """The packaged release, on Spark with views of its own, which no other test replaces."""
+    with bench(us_coverage, engine_session and private_session(engine_session)) as ready:
         yield ready
 
 

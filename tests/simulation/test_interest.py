@@ -9,10 +9,11 @@ import numpy.typing as npt
 import pytest
 
 from search_insights.simulation.day import make_world
-from search_insights.simulation.interest import NationalCurve, published_trends
+from search_insights.simulation.interest import NationalCurve, counted_topics, published_trends
 from search_insights.simulation.simulation import PEAK_SHARE
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Spec
+from search_insights.spec.spec_file import load_spec
 from tests.support.other_country import other_spec, plain_spec
 from tests.support.simulated_logs import MONDAY, ONE_IN_A_MILLION, SUNDAY, US_EVENTS, Query, chi_square_bounds
 
@@ -127,3 +128,11 @@ def test_the_share_of_a_region_is_the_mean_over_the_searches_below_it(other_cove
     places = world.interest.shares(SUNDAY)
     assert expected[:, 0] == pytest.approx(places @ weights)
     assert expected[:, 0] == pytest.approx(world.interest.curve.shares(SUNDAY))
+
+
+def test_both_packaged_specs_have_the_same_curve(paper: Spec) -> None:
+    """What people search for does not depend on how a release counts: a union of topics is their sum here."""
+    other = load_spec("vaccination-v2")
+    assert [counted_topics(other, trend) for trend in other.trends] == [t.sum_of for t in paper.trends]
+    for week in (date(2021, 1, 4), date(2021, 3, 8), date(2030, 1, 7)):
+        np.testing.assert_array_equal(NationalCurve(other, 0.05).shares(week), NationalCurve(paper, 0.05).shares(week))

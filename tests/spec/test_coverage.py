@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from search_insights.errors import GeographyError
+from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Geography, load_geography
 from search_insights.spec.spec import Spec
@@ -126,7 +127,7 @@ def test_the_country_is_the_sum_of_noisy_values(us_coverage: Coverage) -> None:
     """The country is reported, but has no cell, so no budget is spent on it."""
     standing = us_coverage.standings["country/USA"]
     assert (standing.reported, standing.reason) == (True, "as the sum of noisy state values")
-    assert all(cell.region.level != "country" for cell in us_coverage.cells)
+    assert all(cell.region.level != "country" for cell in CellList(us_coverage).cells)
 
 
 def test_levels_that_the_spec_does_not_count_are_not_reported(tmp_path: Path) -> None:
@@ -176,13 +177,13 @@ def test_levels_in_another_order_are_refused(tmp_path: Path) -> None:
 def test_there_is_a_cell_for_every_reported_region_and_category(us_coverage: Coverage) -> None:
     """The packaged release has four cells a week for each reported region except the country."""
     reported = {p for p, standing in us_coverage.standings.items() if standing.reported} - {"country/USA"}
-    cells = Counter((cell.region.place_id, cell.category) for cell in us_coverage.cells)
+    cells = Counter((cell.region.place_id, cell.category) for cell in CellList(us_coverage).cells)
     assert cells == Counter((place_id, category) for place_id in reported for category in ("A0", "A1", "A2", "A3"))
 
 
 def test_the_packaged_release_reports_as_many_regions_as_expected(us_coverage: Coverage) -> None:
     """All 51 states, all but a few counties, and about 13,100 postal codes are reported."""
-    reported = Counter(cell.region.level for cell in us_coverage.cells if cell.category == "A0")
+    reported = Counter(cell.region.level for cell in CellList(us_coverage).cells if cell.category == "A0")
     assert reported["state"] == 51
     assert 3_130 <= reported["county"] <= 3_142
     assert 13_000 <= reported["postal_code"] <= 13_200
@@ -190,7 +191,7 @@ def test_the_packaged_release_reports_as_many_regions_as_expected(us_coverage: C
 
 def test_every_cell_has_the_sigma_of_its_level_class_and_category(other_coverage: Coverage) -> None:
     """A cell has the sigma that the spec gives for its level, size class and category."""
-    sigmas = {(cell.region.place_id, cell.category): cell.sigma for cell in other_coverage.cells}
+    sigmas = {(cell.region.place_id, cell.category): cell.sigma for cell in CellList(other_coverage).cells}
     assert sigmas["qz/p/03", "H3"] == 25.0
     assert sigmas["qz/c/012", "H0"] == 12.0
     assert sigmas["qz/c/021", "H0"] == 40.0
@@ -210,4 +211,4 @@ def test_the_cells_are_the_same_whatever_the_order_of_the_table(
     folder = tmp_path_factory.mktemp("shuffled")
     shuffled = Coverage(other_spec(), load_geography(write_csv(folder / "g.csv", rows)))
     in_order = Coverage(other_spec(), load_geography(other_geography(folder)))
-    assert list(shuffled.cells) == list(in_order.cells)
+    assert CellList(shuffled).cells == CellList(in_order).cells

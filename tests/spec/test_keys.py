@@ -12,14 +12,13 @@ from search_insights.commands.spec_reference import spec_page
 from search_insights.errors import SpecError
 from search_insights.spec.commented import commented_toml
 from search_insights.spec.keys import REQUIRED, SECTIONS, Key, section
+from search_insights.spec.measures import Counting, Measure
+from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
 from search_insights.spec.spec import (
     Category,
     Level,
     Promise,
-    Reliability,
-    Scaling,
     SizeClass,
-    Sparsity,
     Spec,
     Total,
     Trend,
@@ -27,7 +26,7 @@ from search_insights.spec.spec import (
 from search_insights.spec.spec_file import parse_spec
 from search_insights.spec.toml_table import TYPE_WORDS
 from tests.support.other_country import other_spec, plain_spec
-from tests.support.packaged_spec import PACKAGED
+from tests.support.packaged_spec import PACKAGED, PACKAGED_V2
 
 VALUE_OBJECTS: dict[str, type[Any]] = {
     "promise": Promise,
@@ -36,6 +35,8 @@ VALUE_OBJECTS: dict[str, type[Any]] = {
     "level": Level,
     "total": Total,
     "size_classes.class": SizeClass,
+    "counting": Counting,
+    "measure": Measure,
     "reliability": Reliability,
     "sparsity": Sparsity,
     "scaling": Scaling,
@@ -45,7 +46,8 @@ VALUE_OBJECTS: dict[str, type[Any]] = {
 def accepted(table: str) -> set[str]:
     """Return the keys that the reader accepts in a table: those that it names when it refuses another."""
     header = section(table).header
-    text = f"no_such_key = 1\n{PACKAGED}" if not table else PACKAGED.replace(header, f"{header}\nno_such_key = 1", 1)
+    packaged = PACKAGED if header in PACKAGED else PACKAGED_V2
+    text = f"no_such_key = 1\n{packaged}" if not table else packaged.replace(header, f"{header}\nno_such_key = 1", 1)
     with pytest.raises(SpecError) as refused:
         parse_spec(text)
     (problem,) = [p for p in refused.value.problems if p.key.endswith("no_such_key")]
@@ -79,7 +81,9 @@ def test_the_reference_page_is_made_from_the_table() -> None:
     assert page.read_text(encoding="utf-8") == spec_page()
 
 
-@pytest.mark.parametrize("make", [lambda: parse_spec(PACKAGED), other_spec, plain_spec])
+@pytest.mark.parametrize(
+    "make", [lambda: parse_spec(PACKAGED), lambda: parse_spec(PACKAGED_V2), other_spec, plain_spec]
+)
 def test_a_commented_spec_reads_back_as_the_same(make: Any) -> None:
     """Comments change nothing."""
     spec: Spec = make()
@@ -90,14 +94,15 @@ def test_the_comments_explain_every_table_and_key_once() -> None:
     """Also keys that are not used: they are there as comments, with an example that TOML can read."""
     text = commented_toml(plain_spec(), "A head.")
     joined = " ".join(line.removeprefix("# ") for line in text.splitlines())
-    used = {s.name for s in SECTIONS} - {"size_classes", "size_classes.class"}
+    used = {s.name for s in SECTIONS} - {"size_classes", "size_classes.class", "counting", "measure"}
     for part in SECTIONS:
         for key in part.keys if part.name in used - {"sigma"} else ():
             assert joined.count(_start(key)) == sum(_start(k) == _start(key) for s in SECTIONS for k in s.keys), (
                 key.name
             )
     examples = re.findall(r"^# (\w+ = .+)$", text, re.MULTILINE)
-    assert [next(iter(tomllib.loads(example))) for example in examples] == ["definition", "published_name"]
+    names = [next(iter(tomllib.loads(example))) for example in examples]
+    assert names == ["definition", "weights", "published_name"]
     assert max(map(len, text.splitlines())) <= 120
 
 

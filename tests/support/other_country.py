@@ -12,16 +12,14 @@ from pathlib import Path
 import duckdb
 from hypothesis import strategies as st
 
+from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
 from search_insights.spec.spec import (
     WEEKDAYS,
     Category,
     Level,
     Promise,
-    Reliability,
-    Scaling,
     Sigma,
     SizeClass,
-    Sparsity,
     Spec,
     Total,
     Trend,

@@ -1,10 +1,12 @@
-"""The text of the packaged spec, to be edited by tests."""
+"""The texts of the packaged specs, to be edited by tests."""
 
 from importlib import resources
 
 from search_insights.spec.spec_file import DEFAULT_SPEC
 
-PACKAGED = (resources.files("search_insights.spec") / "packaged" / f"{DEFAULT_SPEC}.toml").read_text(encoding="utf-8")
+_FOLDER = resources.files("search_insights.spec") / "packaged"
+PACKAGED_V2 = (_FOLDER / "vaccination-v2.toml").read_text(encoding="utf-8")
+PACKAGED = (_FOLDER / f"{DEFAULT_SPEC}.toml").read_text(encoding="utf-8")
 
 
 def edited(old: str, new: str) -> str:

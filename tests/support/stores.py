@@ -12,7 +12,7 @@ import numpy as np
 
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
-from search_insights.spec.spec import Sparsity
+from search_insights.spec.publication_rules import Sparsity
 from search_insights.spec.weeks import Week
 from search_insights.spec.zones import zone_data_version
 from search_insights.store.ledger import LedgerEntry, ModelRecord, checksum, instants_of

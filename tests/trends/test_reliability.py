@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from search_insights.dp.noise import add_noise
-from search_insights.spec.spec import Reliability
+from search_insights.spec.publication_rules import Reliability
 from search_insights.trends.reliability import assess, interval
 
 RULE = Reliability(0.80, 0.15)

@@ -70,10 +70,9 @@ def worst_user_day(coverage: Coverage, case: Case) -> list[Search]:
     return [Search(0, ATTACKED_DAY, int(s), *search) for s, search in zip(seconds, searches, strict=True)]
 
 
-def user_day_everywhere(coverage: Coverage) -> list[Search]:
-    """Return searches about every topic in regions of all classes."""
+def user_day_everywhere(coverage: Coverage, topics: Sequence[str | None]) -> list[Search]:
+    """Return searches about these topics in regions of all classes."""
     rng = np.random.default_rng(2)
-    topics = (None, *coverage.spec.topics)
     return [
         Search(0, ATTACKED_DAY, 17 * i % _LATEST, place, topics[i % len(topics)])
         for i, place in enumerate(_random_places(coverage, rng, _EVENTS))
@@ -92,14 +91,15 @@ def _targets(coverage: Coverage, case: Case) -> list[str]:
 
 
 def _target_regions(coverage: Coverage, case: Case) -> Iterator[Region]:
-    spec, geography = coverage.spec, coverage.geography
-    wanted = {s.level for s in case.sigmas}
-    for region in reversed(geography.regions):
-        lineage = [r for r in geography.lineage(region) if r.level in spec.level_names]
-        standings = {r.level: coverage.standings[r.place_id] for r in lineage}
-        classed = [s.size_class for level, s in standings.items() if level in spec.classed_levels]
-        of_case = all(c == case.name for c in classed) and bool(classed) == (case.name in spec.class_names)
-        if of_case and {level for level, s in standings.items() if s.reported} == wanted:
+    """Yield the regions whose searches count, at each level, in a cell with the sigmas of the case; the last first."""
+    spec, regions, cells = coverage.spec, coverage.geography.regions, CellList(coverage)
+    everywhere = dict.fromkeys(spec.level_names, np.arange(len(regions)))
+    first_cells = np.stack(list(cells.first_cells(everywhere).values()), axis=-1)
+    wanted = {(s.level, s.size_class) for s in case.sigmas}
+    for region, first in zip(reversed(regions), first_cells[::-1].tolist(), strict=True):
+        counted = region.level in spec.level_names and coverage.standings[region.place_id].size_class
+        of_case = (counted or None) == (case.name if case.name in spec.class_names else None)
+        if of_case and {(cells.cells[n].region.level, cells.cells[n].size_class) for n in first if n >= 0} == wanted:
             yield region
 
 

@@ -8,7 +8,7 @@ epsilon from below. For one case both logs are also anonymized, and the contents
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,7 +97,10 @@ def audit(
             counts = _exact_counts(cells, logs)
             findings = findings or audit_store(cells, logs, counts, progress)
         cases.append(_audit_case(cells, upper, counts, draws, confidence, progress))
-    findings.append(_audit_all_classes(cells, tuple(upper.case for upper in uppers)))
+    spec, all_cases = coverage.spec, tuple(upper.case for upper in uppers)
+    findings.append(_audit_all_classes(cells, "all classes", (None, *spec.topics), all_cases))
+    if spec.has_one_place:  # a topic alone is where a signed measure is negative
+        findings += [_audit_all_classes(cells, f"topic {t} alone", (t,), all_cases) for t in spec.topics]
     without_region = tuple(upper.case.name for upper in uppers if upper not in attackable)
     return Audit(tuple(cases), tuple(findings), without_region)
 
@@ -134,13 +137,15 @@ def _audit_case(
     )
 
 
-def _audit_all_classes(cells: CellList, all_cases: tuple[Case, ...]) -> Finding:
-    """Check that a user-day in regions of all classes changes only counts of a single case."""
-    with neighbouring_logs(cells.coverage, user_day_everywhere(cells.coverage)) as logs:
+def _audit_all_classes(
+    cells: CellList, words: str, topics: Sequence[str | None], all_cases: tuple[Case, ...]
+) -> Finding:
+    """Check that a user-day in regions of all classes changes only counts of a single case, each by at most 1."""
+    with neighbouring_logs(cells.coverage, user_day_everywhere(cells.coverage, topics)) as logs:
         changed = _changed_mechanisms(cells, *_exact_counts(cells, logs))
     covering = [case.name for case in all_cases if changed <= _mechanisms(case)]
     seen = f"{changed.total()} counts change, " + (f"all of case {covering[0]}" if covering else "of no single case")
-    return Finding("a user-day of all classes is of one case", bool(covering and changed), seen)
+    return Finding(f"a user-day of {words} is of one case", bool(covering and changed), seen)
 
 
 def _changed_mechanisms(cells: CellList, without: Counts, with_it: Counts) -> Counter[Mechanism]:
@@ -148,9 +153,7 @@ def _changed_mechanisms(cells: CellList, without: Counts, with_it: Counts) -> Co
     changed: Counter[Mechanism] = Counter()
     for i in np.flatnonzero(with_it != without):
         cell = cells.cells[i]
-        classed = cell.region.level in cells.coverage.spec.classed_levels
-        size_class = cells.coverage.standings[cell.region.place_id].size_class if classed else None
-        changed[cell.region.level, size_class, cell.category] += abs(int(with_it[i] - without[i]))
+        changed[cell.region.level, cell.size_class, cell.category] += abs(int(with_it[i] - without[i]))
     return changed
 
 

@@ -59,17 +59,18 @@ def _anonymized(cells: CellList, log: Path, week: Week, store: Path) -> Counts:
 
 
 def _check_sizes(cells: CellList, exact: Sequence[Counts], noise: list[Floats]) -> list[Finding]:
-    """Check the noise of each level, class and category, and of cells without any search.
+    """Check the noise of each level, class and category, of cells without any search, and of rest cells.
 
     Noise with a sigma below 1 is almost always -1, 0 or 1, and its sum of squares is not chi-squared; it is left to the
     attack.
     """
-    standings = cells.coverage.standings
-    kinds = [(c.region.level, standings[c.region.place_id].size_class, c.category) for c in cells.cells]
+    kinds = [(c.region.level, c.size_class, c.category) for c in cells.cells]
     wide = np.tile(cells.sigmas >= 1, 2)
     names = [" ".join(filter(None, kind)) for kind in kinds]
     groups = {f"noise on {name}": wide & np.tile(np.array(names) == name, 2) for name in dict.fromkeys(names)}
     groups["noise on empty cells"] = wide & (np.concatenate(exact) == 0)
+    rests = {rest.place_id for rest in cells.rests}
+    groups["noise on rest cells"] = wide & np.tile([c.region.place_id in rests for c in cells.cells], 2)
     drawn, sigmas = np.concatenate(noise), np.tile(cells.sigmas, 2)
     return [
         _check_size(name, drawn[group], float(sigmas[group].min()), RISK / 4 / len(groups))

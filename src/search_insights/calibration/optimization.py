@@ -19,7 +19,7 @@ from search_insights.dp.gaussian import mu_of_epsilon
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Promise, Spec
 from search_insights.support.arrays import Floats
-from search_insights.trends.derive import trend_counts
+from search_insights.trends.derive import trend_counts, trend_variances
 from search_insights.trends.reliability import chance_of_keeping
 
 _ROUNDS = 2
@@ -46,7 +46,7 @@ class Expectation:
 
 def expect(spec: Spec, coverage: Coverage, profile: Profile) -> Expectation:
     """Return how many values a spec's sigmas are expected to publish, before sparsity."""
-    sigmas = {g: np.array([spec.sigma(*g, c.id) for c in spec.categories]) for g in spec.reported_groups}
+    sigmas = {g: np.array([spec.sigma(*g, c.id) for c in spec.measures]) for g in spec.reported_groups}
     return Expectation(spec, _Problem.of(spec, coverage, profile).points(sigmas))
 
 
@@ -55,13 +55,13 @@ def optimize(spec: Spec, promise: Promise, coverage: Coverage, profile: Profile)
     begin = calibrate(spec, promise)
     problem = _Problem.of(spec, coverage, profile)
     budget = mu_of_epsilon(promise.epsilon, promise.delta) ** 2
-    spent = {g: np.array([begin.sigma(*g, c.id) ** -2 for c in spec.categories]) for g in spec.reported_groups}
+    spent = {g: np.array([begin.sigma(*g, c.id) ** -2 for c in spec.measures]) for g in spec.reported_groups}
     for _ in range(_ROUNDS):
         left = budget - sum(spent[g].sum() for g in spent if g[1] is None)
         for size_class in spec.class_names:
             spent |= _divide_budget(problem.worth, {g: s for g, s in spent.items() if g[1] == size_class}, left)
         spent |= _divide_open_levels(problem, spent, budget)
-    values = {(*g, c.id): float(s) ** -0.5 for g in spent for c, s in zip(spec.categories, spent[g], strict=True)}
+    values = {(*g, c.id): float(s) ** -0.5 for g in spent for c, s in zip(spec.measures, spent[g], strict=True)}
     sigmas = tuple(replace(s, value=values[s.level, s.size_class, s.category]) for s in spec.sigmas)
     best = calibrate(replace(spec, sigmas=sigmas), promise)
     return max(begin, best, key=lambda found: expect(found, coverage, profile).total)
@@ -89,7 +89,7 @@ class _Problem:
 
     def _of_group(self, group: Group, sigmas: Floats) -> Floats:
         counts = self.profile.counts[group]
-        sigma_x = np.sqrt(trend_counts(self.spec, sigmas[None] ** 2))
+        sigma_x = np.sqrt(trend_variances(self.spec, sigmas[None] ** 2))
         chances = chance_of_keeping(
             trend_counts(self.spec, counts), counts[:, :1], sigma_x, sigmas[0], self.spec.reliability
         )

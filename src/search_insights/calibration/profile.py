@@ -55,7 +55,7 @@ def profile_of_truth(path: Path, coverage: Coverage) -> Profile:
     groups = [group_of(coverage, region) for region in regions]
     counts, weights = {}, {}
     for group in dict.fromkeys(groups):
-        here = truth.counts[:, [g == group for g in groups]].reshape(-1, len(coverage.spec.categories))
+        here = truth.counts[:, [g == group for g in groups]].reshape(-1, len(coverage.spec.measures))
         counts[group], weights[group] = merge_similar(here[~np.isnan(here).any(axis=1)])
     return Profile(counts, weights)
 
@@ -68,7 +68,7 @@ def group_of(coverage: Coverage, region: Region) -> Group:
 
 def merge_similar(counts: Floats) -> tuple[Floats, Floats]:
     """Return the averages of similar rows, and the number of rows in each average."""
-    bins = np.round(np.log1p(counts) / _BIN_WIDTH)
+    bins = np.round(np.sign(counts) * np.log1p(np.abs(counts)) / _BIN_WIDTH)  # a signed measure may be negative
     _, row_of, times = np.unique(bins, axis=0, return_inverse=True, return_counts=True)
     sums = np.zeros((times.size, counts.shape[1]))
     np.add.at(sums, row_of.ravel(), counts)
@@ -77,7 +77,7 @@ def merge_similar(counts: Floats) -> tuple[Floats, Floats]:
 
 def _read_csv(path: Path, spec: Spec) -> Profile:
     """Read rows of level, size_class (may be empty), number of regions (and weeks), and a count for each category."""
-    columns = ["level", "size_class", "regions", *(c.id for c in spec.categories)]
+    columns = ["level", "size_class", "regions", *(c.id for c in spec.measures)]
     found: dict[Group, list[list[float]]] = {}
     known = (*spec.reported_groups, (spec.total.level, None))
     for line, row in enumerate(_rows(path, columns), start=2):

@@ -41,7 +41,7 @@ def start(coverage: Coverage, promise: Promise, profile: Profile | None = None) 
     values = {
         (*group, category.id): max(MIN_SIGMA, _LARGEST * math.sqrt(variance / largest))
         for group in variances
-        for category, variance in zip(spec.categories, variances[group], strict=True)
+        for category, variance in zip(spec.measures, variances[group], strict=True)
     }
     sigmas = tuple(replace(s, value=values[s.level, s.size_class, s.category]) for s in spec.sigmas)
     return calibrate(replace(spec, sigmas=sigmas), promise)
@@ -59,7 +59,7 @@ def _variances(counts: Floats) -> Floats:
 def _counts_of_profile(profile: Profile) -> Mapping[Group, Floats]:
     """Return the typical expected counts of each group: the mean in the logarithm, weighted."""
     return {
-        group: np.exp(np.average(np.log1p(counts), axis=0, weights=np.maximum(profile.weights[group], 1e-9)))
+        group: np.exp(np.average(np.log1p(np.abs(counts)), axis=0, weights=np.maximum(profile.weights[group], 1e-9)))
         for group, counts in profile.counts.items()
     }
 
@@ -67,7 +67,7 @@ def _counts_of_profile(profile: Profile) -> Mapping[Group, Floats]:
 def _counts_of_populations(coverage: Coverage) -> Mapping[Group, Floats]:
     """Return counts in proportion to the population of the typical region of each group."""
     spec = coverage.spec
-    shares = np.array([1.0, *[_SHARE] * len(spec.topics)])
+    shares = np.array([1.0, *[_SHARE] * (len(spec.measures) - 1)])
     of_group: dict[Group, list[float]] = {group: [] for group in spec.reported_groups}
     for place_id, population in estimated_populations(coverage.geography).items():
         level = coverage.geography.by_place_id[place_id].level

@@ -15,7 +15,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.store.opening import open_store
 from search_insights.store.store import Store
 from search_insights.support.arrays import Floats
-from search_insights.trends.derive import checked_counts, with_total
+from search_insights.trends.derive import checked_counts, estimates
 
 
 def is_store(path: Path) -> bool:
@@ -43,16 +43,15 @@ def profile_of_store(path: Path, coverage: Coverage) -> Profile:
 
 def _means(store: Store) -> Floats:
     """Return the mean counts of the total and of each region; noise may take a mean below 0, a count cannot be."""
-    spec, regions = store.coverage.spec, CellList(store.coverage).regions
     noisy = np.stack([checked_counts(store, entry) for entry in store.entries()])
-    counts = noisy.reshape(len(noisy), len(regions), len(spec.categories)).astype(np.float64)
-    counts, _ = with_total(spec, regions, counts, np.zeros(counts.shape[1:]))
-    means: Floats = np.maximum(counts.mean(axis=0), 0)
-    return means
+    counts, _ = estimates(CellList(store.coverage), noisy.astype(np.float64))
+    signed = np.array([bool(measure.against) for measure in store.coverage.spec.measures])
+    means: Floats = counts.mean(axis=0)
+    return np.where(signed, means, np.maximum(means, 0))
 
 
 def _require_same_categories(store: Store, coverage: Coverage) -> None:
-    old, new = ([c.id for c in spec.categories] for spec in (store.coverage.spec, coverage.spec))
+    old, new = ([c.id for c in spec.measures] for spec in (store.coverage.spec, coverage.spec))
     if old != new:
         raise InputError(f"{store.path}: counts the categories {', '.join(old)}; expected {', '.join(new)}")
     if not store.entries():

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from search_insights.commands.console import Steps, out, table
+from search_insights.spec.spec_file import DEFAULT_SPEC, PACKAGED_SPECS
 
 if TYPE_CHECKING:
     from search_insights.commands.demonstration import Demo
@@ -22,6 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", metavar="DIR", type=Path, default=Path("demo"), help="the folder to write to (default: demo)"
     )
+    parser.add_argument(
+        "--spec",
+        dest="packaged",  # not the spec of a settings file
+        choices=PACKAGED_SPECS,
+        default=DEFAULT_SPEC,
+        help=f"the packaged spec to demonstrate (default: {DEFAULT_SPEC}); each needs a folder of its own",
+    )
     parser.add_argument("--weeks", metavar="N", type=int, help="how many weeks from 2021-01-04 (default: 22)")
     parser.add_argument("--events-per-week", metavar="N", type=int, help="searches a week (default: 10000000)")
 
@@ -29,9 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the demonstration and show what came out."""
     from search_insights.commands.demonstration import EVENTS_PER_WEEK, WEEKS, demonstrate
+    from search_insights.spec.spec_file import load_spec
 
+    spec, events, weeks = load_spec(args.packaged), args.events_per_week or EVENTS_PER_WEEK, args.weeks or WEEKS
     with Steps() as steps:
-        demo = demonstrate(args.out, args.events_per_week or EVENTS_PER_WEEK, args.weeks or WEEKS, steps.show)
+        demo = demonstrate(args.out, spec, events, weeks, steps.show)
     _show(demo)
     return 0
 
@@ -57,10 +67,12 @@ def _show(demo: "Demo") -> None:
     out(_accuracy(demo))
     out("\nTry next:")
     out(f"  search-insights ledger --store {demo.folder.store}")
-    out("  search-insights privacy")
-    out("  search-insights regions 'san benito'")
+    chosen = "" if release.coverage.spec.name == DEFAULT_SPEC else f" --spec {release.coverage.spec.name}"
+    out(f"  search-insights privacy{chosen}")
+    out(f"  search-insights regions 'san benito'{chosen}")
     out(
-        f"  search-insights anonymize {demo.folder.log} --store {demo.folder.store} --week {weeks[-1]}    # noised once"
+        f"  search-insights anonymize {demo.folder.log} --store {demo.folder.store} --week {weeks[-1]}{chosen}"
+        "    # noised once"
     )
     out("\nLook at the dashboard:")
     out(f"  {_program()} serve {shlex.quote(str(demo.folder.site))}")

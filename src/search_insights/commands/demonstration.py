@@ -14,7 +14,7 @@ from search_insights.evaluation.exact_counts import add_exact_counts
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
-from search_insights.spec.spec_file import load_spec
+from search_insights.spec.spec import Spec
 
 FIRST_WEEK = date(2021, 1, 4)
 WEEKS = 22
@@ -69,11 +69,11 @@ class Demo:
     seconds: float
 
 
-def demonstrate(folder: Path, events_per_week: int, weeks: int, progress: Callable[[str], None]) -> Demo:
+def demonstrate(folder: Path, spec: Spec, events_per_week: int, weeks: int, progress: Callable[[str], None]) -> Demo:
     """Simulate, anonymize, publish, show and evaluate. Run again, it leaves the weeks that it noised as they are."""
     begin = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
-    coverage = Coverage(load_spec(), load_geography())
+    coverage = Coverage(spec, load_geography())
     made = DemoFolder(folder)
     progress(f"simulating {weeks * events_per_week / 1e6:,.0f} million searches")
     simulated = simulate(

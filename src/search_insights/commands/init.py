@@ -176,7 +176,7 @@ def _write(args: argparse.Namespace, release: NewRelease) -> None:
 
 def _report(folder: Path, release: NewRelease) -> None:
     spec = release.spec
-    header = ("level", "size class", "regions", "reported", *(f"sigma {c.id}" for c in spec.categories))
+    header = ("level", "size class", "regions", "reported", *(f"sigma {c.id}" for c in spec.measures))
     out(table(header, release.rows(), right=range(2, len(header))))
     if spec.class_level is None:
         note(

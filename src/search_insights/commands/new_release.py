@@ -50,8 +50,8 @@ class NewRelease:
     def _row(self, level: str, size_class: str | None) -> list[str]:
         here, reported = self._regions(level, size_class)
         if (level, size_class) not in self.spec.reported_groups:
-            return [f"{here:,}", "none (X3)", *["-"] * len(self.spec.categories)]
-        sigmas = [f"{self.spec.sigma(level, size_class, c.id):g}" for c in self.spec.categories]
+            return [f"{here:,}", "none (X3)", *["-"] * len(self.spec.measures)]
+        sigmas = [f"{self.spec.sigma(level, size_class, c.id):g}" for c in self.spec.measures]
         return [f"{here:,}", f"{reported:,}", *sigmas]
 
     def _regions(self, level: str, size_class: str | None) -> tuple[int, int]:

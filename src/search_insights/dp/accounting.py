@@ -3,7 +3,9 @@
 Two neighbouring logs differ by one user's searches of one day. By X1 and X2 these change at most one count, by at
 most one, for each level and category; by X4 all changed counts of classed levels are of one size class; by X3 an
 unreported class has no counts. So each size class is one case: its mechanisms are the discrete Gaussians of the levels
-and categories that it reports, each of sensitivity 1. User-days known only at open levels are one more case. Epsilon at
+and measures that it reports, each of sensitivity 1. User-days known only at open levels are one more case. With rest
+cells, those count at the level of the size classes in a rest, which has the sigmas of one class; so do user-days of a
+class that is not reported there. Epsilon at
 the promised delta is computed from the privacy loss distributions of the discrete Gaussian that is actually used,
 composed by the dp-accounting library, whose discretisation errs on the safe side (`losses.py`).
 """
@@ -53,11 +55,23 @@ class Accounting:
 def cases(spec: Spec) -> tuple[Case, ...]:
     """Return the cases of a spec: one for each size class, and one for user-days known only at open levels."""
     open_sigmas = tuple(s for s in spec.sigmas if s.size_class is None)
-    of_classes = [
-        Case(name, tuple(s for s in spec.sigmas if s.size_class == name) + open_sigmas) for name in spec.class_names
-    ]
-    open_only = [Case("_".join((*spec.open_levels, "only")), open_sigmas)] if open_sigmas else []
+    rest = _sigmas_of_rests(spec) if open_sigmas else ()
+    of_classes = [Case(name, (*_own_sigmas(spec, name, rest), *open_sigmas)) for name in spec.class_names]
+    open_only = [Case("_".join((*spec.open_levels, "only")), (*rest, *open_sigmas))] if open_sigmas else []
     return tuple(of_classes + open_only)
+
+
+def _own_sigmas(spec: Spec, size_class: str, rest: tuple[Sigma, ...]) -> tuple[Sigma, ...]:
+    """Return the sigmas of a class; also those of a rest, if the class is not reported at the level of the classes."""
+    own = tuple(s for s in spec.sigmas if s.size_class == size_class)
+    return own if any(s.level == spec.class_level for s in own) else own + rest
+
+
+def _sigmas_of_rests(spec: Spec) -> tuple[Sigma, ...]:
+    """Return the sigmas of the rests at the level of the size classes: those of one class (cells.py)."""
+    if not spec.counting.rest_cells or spec.rest_class is None:
+        return ()
+    return tuple(s for s in spec.sigmas if (s.level, s.size_class) == (spec.class_level, spec.rest_class))
 
 
 def account(spec: Spec) -> Accounting:

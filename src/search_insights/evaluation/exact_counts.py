@@ -42,7 +42,9 @@ def add_exact_counts(
     """
     span = (weeks[0].begin, weeks[-1].end)
     with connect() as connection:
-        connection.execute("CREATE TABLE exact (week DATE, place_id TEXT, category TEXT, exact_count BIGINT)")
+        connection.execute(
+            "CREATE TABLE exact (week DATE, level TEXT, place_id TEXT, category TEXT, exact_count BIGINT)"
+        )
         for source, levels in _sources(log, coverage.spec, level_columns):
             names, cells = region_names(coverage, source), CellList(coverage)
             with open_duckdb_engine(source, coverage.spec, names) as engine:
@@ -55,8 +57,10 @@ def add_exact_counts(
         identity = json.dumps(truth_identity(truth))
         with replacing_file(truth) as draft, private_files():
             connection.execute(f"""
-                COPY (SELECT t.*, exact_count FROM read_parquet({literal(str(truth))}) AS t
-                      LEFT JOIN exact USING (week, place_id, category) ORDER BY week, level, place_id, category)
+                COPY (SELECT week, coalesce(t.level, exact.level) AS level, place_id, category, expected_ratio,
+                             exact_count
+                      FROM read_parquet({literal(str(truth))}) AS t FULL JOIN exact USING (week, place_id, category)
+                      ORDER BY week, level, place_id, category)
                 TO {literal(str(draft))} (FORMAT parquet, COMPRESSION zstd,
                     KV_METADATA {{notice: {literal(PRIVATE)}, {IDENTITY}: {literal(identity)}}})""")
 
@@ -80,12 +84,13 @@ def _columns(
 ) -> dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]]:
     """Return a week's counts at some levels with the names of their cells; the total sums up the coarsest level."""
     spec, country = cells.coverage.spec, cells.coverage.geography.country
-    shaped = counts.reshape(1, len(cells.regions), len(spec.categories)).astype(np.float64)
+    shaped = counts.reshape(1, len(cells.nodes), len(spec.measures))[:, : len(cells.regions)].astype(np.float64)
     with_country = with_total(spec, cells.regions, shaped, np.zeros(shaped.shape[1:]))[0][0].astype(np.int64)
     kept = [i for i, region in enumerate((country, *cells.regions)) if region.level in levels]
-    places = np.array([region.place_id for region in (country, *cells.regions)], dtype=object)[kept]
+    places = [(country, *cells.regions)[i] for i in kept]
     return {
-        "place_id": np.repeat(places, len(spec.categories)),
-        "category": np.tile(np.array([c.id for c in spec.categories], dtype=object), len(kept)),
+        "level": np.repeat(np.array([region.level for region in places], dtype=object), len(spec.measures)),
+        "place_id": np.repeat(np.array([region.place_id for region in places], dtype=object), len(spec.measures)),
+        "category": np.tile(np.array([m.id for m in spec.measures], dtype=object), len(places)),
         "exact_count": with_country[kept].ravel(),
     }

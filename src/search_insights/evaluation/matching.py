@@ -64,9 +64,10 @@ def _excess(deviations: Sequence[Floats]) -> float:
 
 def _deviations(truth: Truth, store: Store, entry: LedgerEntry) -> Floats:
     """Return noisy minus exact counts of a week, in units of sigma: a row for each region, NaN if not known."""
-    cells, categories = CellList(store.coverage), len(store.coverage.spec.categories)
-    noisy = store.noisy_counts(Week(entry.week, store.coverage.spec.time_zone)).reshape(-1, categories)
-    exact = truth.counts[truth.weeks.index(entry.week), -noisy.shape[0] :]  # the country may come first
-    deviations: Floats = (noisy - exact) / cells.sigmas.reshape(-1, categories)
+    cells, measures = CellList(store.coverage), len(store.coverage.spec.measures)
+    regions = len(cells.regions)  # the truth does not know the rests, which come after them
+    noisy = store.noisy_counts(Week(entry.week, store.coverage.spec.time_zone)).reshape(-1, measures)[:regions]
+    exact = truth.counts[truth.weeks.index(entry.week), -regions:]  # the country may come first
+    deviations: Floats = (noisy - exact) / cells.sigmas.reshape(-1, measures)[:regions]
     # A classifier errs about topics. The truth knows better, so only any search can be compared.
     return deviations[:, :1] if entry.classifier else deviations

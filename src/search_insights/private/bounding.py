@@ -22,7 +22,7 @@ from search_insights.spec.spec import Spec
 from search_insights.support.sql import literal
 
 # The category number of an event whose category the spec does not know; such a log is refused.
-UNKNOWN_CATEGORY = 255
+UNKNOWN_CATEGORY = 1 << 30
 
 
 def events_query(
@@ -30,7 +30,8 @@ def events_query(
 ) -> str:
     """Return the query that gives each usable event of a day its category number and its draw.
 
-    The number comes from the log's category or, if the log has `queries`, from the table `topics`.
+    The number comes from the log's category or, if the log has `queries`, from the table `topics`. Where a user-day has
+    one place, it is a bit instead, so that the topics of a user-day add up to one number.
 
     The draw is a hash of the user, the time and a key, so that a rerun draws the same events. The key is not a secret:
     even if it is known, what is drawn from one user's events depends on that user's events alone.
@@ -39,7 +40,7 @@ def events_query(
     """
     key = int.from_bytes(hashlib.sha256(f"{spec.fingerprint} {day}".encode()).digest()[:7])
     columns = ", ".join(column.log_column for column in names.columns)
-    log = _classified_log(columns, condition) if queries else _categorized_log(spec, columns, condition)
+    log = (_classified_log if queries else _categorized_log)(spec, columns, condition)
     return f"""
         SELECT user_id, category,
                {random(key, NO_TOPIC - (1 << (names.place_bits + CLASS_BITS)))}
@@ -113,11 +114,13 @@ def named_log(names: RegionNames) -> str:
     )
 
 
-def bounding_statements() -> list[str]:
-    """Return the statements of bounding.sql, which lead from `events` to `contributions`."""
-    sql = (resources.files("search_insights.private") / "bounding.sql").read_text(encoding="utf-8")
-    if not all(part in sql for part in (f"draw & {CLASS_MASK} ", f"draw & {2 * NO_CLASS - 1 - UNREPORTED})")):
-        raise RuntimeError("bounding.sql reads draws in another layout than they are written in")
+def bounding_statements(spec: Spec) -> list[str]:
+    """Return the statements that lead from `events` to `contributions`, from the file of the spec's rule."""
+    name = "one_place.sql" if spec.has_one_place else "bounding.sql"
+    sql = (resources.files("search_insights.private") / name).read_text(encoding="utf-8")
+    layout = (f"draw & {CLASS_MASK} ", f"draw & {2 * NO_CLASS - 1 - UNREPORTED})")
+    if not spec.has_one_place and not all(part in sql for part in layout):
+        raise RuntimeError(f"{name} reads draws in another layout than they are written in")
     code = "\n".join(line for line in sql.splitlines() if not line.startswith("--"))
     return [statement for statement in code.split(";") if statement.strip()]
 
@@ -131,9 +134,14 @@ def event_counts_query(names: RegionNames) -> str:
     return f"SELECT count(*), count(*) FILTER (WHERE category = {UNKNOWN_CATEGORY}){no_region} FROM events"
 
 
-def sums_query(names: RegionNames, condition: str = "TRUE") -> str:
+def sums_query(spec: Spec, names: RegionNames, condition: str = "TRUE") -> str:
     """Return the query that adds up the contributions; nothing about a single user leaves it."""
     mask = (1 << names.place_bits) - 1
+    if spec.has_one_place:
+        return f"""
+        SELECT CAST(topics AS BIGINT) AS category, (draw >> {CLASS_BITS}) & {mask} AS open_place,
+               -1 AS classed_place, -1 AS finest_place, count(*) AS user_days
+        FROM contributions GROUP BY ALL"""
     return f"""
         SELECT CAST(category AS BIGINT) AS category,
                (open_draw >> {CLASS_BITS}) & {mask} AS open_place,
@@ -147,13 +155,13 @@ def _categorized_log(spec: Spec, columns: str, condition: str) -> str:
     return f"SELECT user_id, timestamp, {columns}, {_category_number(spec)} AS category FROM log WHERE {condition}"
 
 
-def _classified_log(columns: str, condition: str) -> str:
+def _classified_log(spec: Spec, columns: str, condition: str) -> str:
     """Join the result of the classifier: `topics` holds what was read of the texts that have a topic, each once.
 
     Texts are cut to that part before they are joined, because a join may have to hold them.
     """
     return f"""
-            SELECT user_id, timestamp, {columns}, CAST(coalesce(topics.category, 0) AS SMALLINT) AS category
+            SELECT user_id, timestamp, {columns}, {_topic_number(spec)} AS category
             FROM (
                 SELECT user_id, timestamp, {columns}, {part_read("query")} AS part FROM log WHERE {condition}
             ) LEFT JOIN topics ON topics.query = part"""
@@ -161,8 +169,19 @@ def _classified_log(columns: str, condition: str) -> str:
 
 def _category_number(spec: Spec) -> str:
     """Return the expression for an event's category number; the log has the id or the name of the category."""
-    numbers = {"": 0} | spec.category_numbers
+    numbers = {"": 0} | {word: _number(spec, number) for word, number in spec.category_numbers.items()}
     whens = " ".join(f"WHEN {literal(word)} THEN {number}" for word, number in numbers.items())
     # Most searches have no category: written this way, they pass without a comparison.
     chosen = f"CASE WHEN category IS NULL THEN 0 ELSE CASE category {whens} ELSE {UNKNOWN_CATEGORY} END END"
-    return f"CAST({chosen} AS SMALLINT)"
+    return f"CAST({chosen} AS INTEGER)"
+
+
+def _topic_number(spec: Spec) -> str:
+    """Return the expression for the category number of a text that the classifier has read."""
+    whens = " ".join(f"WHEN {number} THEN {_number(spec, number)}" for number in range(1, len(spec.categories)))
+    return f"CAST(CASE topics.category {whens} ELSE 0 END AS INTEGER)"
+
+
+def _number(spec: Spec, category: int) -> int:
+    """Return the number of a category in `events`: where a user-day has one place, the bit of a topic."""
+    return 1 << (category - 1) if spec.has_one_place and category else category

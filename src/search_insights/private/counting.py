@@ -17,9 +17,10 @@ from search_insights.private.log import LogSource
 from search_insights.private.plausibility import ACCEPTABLE
 from search_insights.private.region_names import RegionNames
 from search_insights.spec.cells import CellList
+from search_insights.spec.measures import measure_values
 from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import Week
-from search_insights.support.arrays import Counts
+from search_insights.support.arrays import Counts, Numbers
 
 # Events this close to the requested weeks do not count against a log: files may be cut at another midnight.
 MARGIN = timedelta(days=1)
@@ -104,7 +105,7 @@ def tally_week(
         _object_to_ambiguous_codes(object_to, found, names, day, source.column("region"))
         no_region = no_region + np.array(found.no_region)
         add_contributions(counts, cells, names, found)
-        days.append(DayCounts(day, found.events, user_days(found)))
+        days.append(DayCounts(day, found.events, user_days(found, cells.coverage.spec)))
         progress(f"{day:%a}")
     used = sum(day.events for day in days)
     asked, country = (requested[0] - MARGIN, requested[1] + MARGIN), cells.coverage.geography.country
@@ -117,14 +118,18 @@ def tally_week(
     return WeekCounts(counts, unused, {level: rows for level, rows in unknown.items() if rows}, tuple(days))
 
 
-def user_days(found: Contributions) -> int:
-    """Return how many user-days contribute: each counts once in any search, at the open levels."""
-    return int(found.user_days[(found.categories == 0) & (found.open_places >= 0)].sum())
+def user_days(found: Contributions, spec: Spec) -> int:
+    """Return how many user-days contribute: each has one place, or counts once in any search, at the open levels."""
+    counted = (found.open_places >= 0) & ((found.categories == 0) | spec.has_one_place)
+    return int(found.user_days[counted].sum())
 
 
 def add_contributions(counts: Counts, cells: CellList, names: RegionNames, found: Contributions) -> None:
     """Add a day's contributions to the counts: each place counts at its own levels (X1; X4 for the classed ones)."""
     spec = cells.coverage.spec
+    if spec.has_one_place:
+        _add_in_one_place(counts, cells, names, found)
+        return
     parts = (
         (spec.open_levels, found.open_places),
         (spec.classed_levels[:-1], found.classed_places),
@@ -132,11 +137,25 @@ def add_contributions(counts: Counts, cells: CellList, names: RegionNames, found
     )
     for levels, places in parts:
         counted = np.flatnonzero((places >= 0) & (found.categories < len(spec.categories)))  # not an unknown one
+        first_cells = cells.first_cells(_regions(spec, names, places[counted]))
         for level in levels:
-            regions = names.regions_for(level, places[counted])
-            first_cells = np.where(regions >= 0, cells.cells_above[level][regions], -1)
-            reported = first_cells >= 0
-            np.add.at(counts, (first_cells + found.categories[counted])[reported], found.user_days[counted][reported])
+            reported = first_cells[level] >= 0
+            numbers = first_cells[level] + found.categories[counted]
+            np.add.at(counts, numbers[reported], found.user_days[counted][reported])
+
+
+def _add_in_one_place(counts: Counts, cells: CellList, names: RegionNames, found: Contributions) -> None:
+    """Add what each user-day measures, in its one place, at every level that the place has."""
+    spec = cells.coverage.spec
+    amounts = measure_values(spec.measures, spec.topics, found.categories) * found.user_days[:, None]
+    for first_cells in cells.first_cells(_regions(spec, names, found.open_places)).values():
+        reported = first_cells >= 0
+        numbers = first_cells[reported, None] + np.arange(len(spec.measures))
+        np.add.at(counts, numbers, amounts[reported])
+
+
+def _regions(spec: Spec, names: RegionNames, places: Numbers) -> dict[str, Numbers]:
+    return {level: names.regions_for(level, places) for level in spec.level_names}
 
 
 def _object_to_unknown_categories(

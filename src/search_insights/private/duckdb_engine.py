@@ -140,12 +140,11 @@ class DuckDbEngine:
     def _bound_users(self, day: date, condition: str) -> Contributions:
         events = events_query(self.spec, self.names, day, condition, _random, queries=self.model is not None)
         self._run(f"CREATE OR REPLACE TEMP TABLE events AS {events}")
-        for statement in bounding_statements():
+        for statement in bounding_statements(self.spec):
             self._run(statement)
-        # In two queries: any search (category 0) is most of the rows, and is added up faster by itself.
-        sums = self._arrays(
-            f"{sums_query(self.names, 'category = 0')} UNION ALL {sums_query(self.names, 'category > 0')}"
-        )
+        # By category in two queries: any search (category 0) is most of the rows, and is added up faster by itself.
+        parts = ("TRUE",) if self.spec.has_one_place else ("category = 0", "category > 0")
+        sums = self._arrays(" UNION ALL ".join(sums_query(self.spec, self.names, part) for part in parts))
         ((used, unknown, *no_region),) = self.ask(event_counts_query(self.names))
         return Contributions(
             events=used,

@@ -53,13 +53,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Exact counts and the noisy ones of another week, with the sigmas of their noise; axes (region, category)."""
+    """Exact counts and the noisy ones of another week, with the sigmas of their noise; axes (region, measure)."""
 
     new: Counts
     old: Counts
     sigmas: Floats
 
-    def of_categories(self, chosen: slice) -> "_Pair":
+    def of_measures(self, chosen: list[int]) -> "_Pair":
         return _Pair(self.new[:, chosen], self.old[:, chosen], self.sigmas[:, chosen])
 
     def total(self) -> "_Pair":
@@ -71,15 +71,16 @@ class _Pair:
 def implausible_changes(cells: CellList, counts: Counts, before: Counts) -> tuple[Change, ...]:
     """Compare exact counts with the noisy ones of another week: the country, then its coarsest regions."""
     parts, spec = coarsest(cells), cells.coverage.spec
-    new, old, sigmas = (v.reshape(-1, len(spec.categories))[parts] for v in (counts, before, cells.sigmas))
+    new, old, sigmas = (v.reshape(-1, len(spec.measures))[parts] for v in (counts, before, cells.sigmas))
     pair = _Pair(new.astype(np.int64), old.astype(np.int64), sigmas.astype(np.float64))
-    any_search, topics = slice(0, 1), slice(1, None)
-    country, ids = [cells.coverage.geography.country], [category.id for category in spec.categories]
-    regions = [cells.regions[i] for i in parts]
+    any_search = [0]
+    topics = [i for i, measure in enumerate(spec.measures) if i and not measure.against]  # a signed one may be near 0
+    country, regions = [cells.coverage.geography.country], [cells.regions[i] for i in parts]
+    first, others = ([spec.measures[i].id for i in chosen] for chosen in (any_search, topics))
     return (
-        *_changes("total", country, ids[any_search], pair.total().of_categories(any_search), LEAST, MOST),
-        *_changes("topic", country, ids[topics], pair.total().of_categories(topics), LEAST_TOPIC, np.inf),
-        *_changes("region", regions, ids[any_search], pair.of_categories(any_search), LEAST, MOST),
+        *_changes("total", country, first, pair.total().of_measures(any_search), LEAST, MOST),
+        *_changes("topic", country, others, pair.total().of_measures(topics), LEAST_TOPIC, np.inf),
+        *_changes("region", regions, first, pair.of_measures(any_search), LEAST, MOST),
     )
 
 
@@ -103,14 +104,14 @@ def coarsest(cells: CellList) -> list[int]:
 
 
 def totals(cells: CellList, counts: Counts) -> list[int]:
-    """Return the counts of the country, one for each category."""
-    shaped = counts.reshape(-1, len(cells.coverage.spec.categories))[coarsest(cells)]
+    """Return the counts of the country, one for each measure."""
+    shaped = counts.reshape(-1, len(cells.coverage.spec.measures))[coarsest(cells)]
     return [int(count) for count in shaped.sum(axis=0)]
 
 
 def empty_regions(cells: CellList, counts: Counts) -> tuple[Region, ...]:
     """Return the coarsest regions without a search."""
-    searched = counts.reshape(-1, len(cells.coverage.spec.categories))[:, 0]
+    searched = counts.reshape(-1, len(cells.coverage.spec.measures))[:, 0]
     return tuple(cells.regions[i] for i in coarsest(cells) if not searched[i])
 
 

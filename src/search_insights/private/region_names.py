@@ -44,7 +44,8 @@ class NameColumn:
 
     A number n is the region `first + n` of the geography. The number `no_region` stands for a name that means none: an
     ambiguous code or, if the log has a column for each level, a name that is not in the table. `unreported` is the bit
-    of a name without a reported region at the finest classed level; 0 in a column that does not decide about it.
+    of a name without a reported region at the finest classed level; 0 in a column that does not decide about it, and
+    where a user-day has one place.
     """
 
     role: str
@@ -161,7 +162,8 @@ def _column(
     coverage: Coverage, role: str, log_column: str, numbers: Mapping[Any, int], first: int, no_region: int, shift: int
 ) -> NameColumn:
     """Return a column whose names have these numbers, with the bits of their draws."""
-    unreported = UNREPORTED if role in ("region", *coverage.spec.classed_levels[-1:]) else 0
+    decides = not coverage.spec.has_one_place and role in ("region", *coverage.spec.classed_levels[-1:])
+    unreported = UNREPORTED if decides else 0
     of_region = {
         number: _class_number(coverage, first + number)
         | (0 if _is_reported_at_finest(coverage, first + number) else unreported)

@@ -16,7 +16,8 @@ import numpy as np
 
 from search_insights.simulation.population import Tree, generator
 from search_insights.spec.geography import Geography
-from search_insights.spec.spec import Spec
+from search_insights.spec.measures import measure_values
+from search_insights.spec.spec import Spec, Trend
 from search_insights.support.arrays import Floats
 
 # Standard deviations of the logarithm of a region's interest.
@@ -56,11 +57,12 @@ class NationalCurve:
         """Derive the topics' curves from the published trends, if the spec has trends of those names."""
         published = published_trends()
         topics: dict[str, Floats] = {}
-        for trend in sorted(self.spec.trends, key=lambda t: len(t.sum_of)):  # single topics first
-            rest = [topic for topic in trend.sum_of if topic not in topics]
-            if trend.name in published and len(rest) == 1:
-                known = sum((topics[t] for t in trend.sum_of if t in topics), np.zeros(1))
-                topics[rest[0]] = published[trend.name] - known
+        counted = {trend.name: counted_topics(self.spec, trend) for trend in self.spec.trends}
+        for name, of_trend in sorted(counted.items(), key=lambda found: len(found[1])):  # single topics first
+            rest = [topic for topic in of_trend if topic not in topics]
+            if name in published and len(rest) == 1:
+                known = sum((topics[t] for t in of_trend if t in topics), np.zeros(1))
+                topics[rest[0]] = published[name] - known
         if set(topics) != set(self.spec.topics):
             return None
         curves = np.array([topics[topic] for topic in self.spec.topics])
@@ -77,6 +79,16 @@ class NationalCurve:
     @cached_property
     def _synthetic_peak(self) -> float:
         return max(float(self._synthetic(day).sum()) for day in range(366))
+
+
+def counted_topics(spec: Spec, trend: Trend) -> tuple[str, ...]:
+    """Return the topics that a trend counts: a search about nothing else adds 1 to it."""
+    if not spec.given_measures:
+        return trend.sum_of
+    numbers = [[measure.id for measure in spec.measures].index(measure) for measure in trend.sum_of]
+    each = measure_values(spec.measures, spec.topics, 1 << np.arange(len(spec.topics)))[:, numbers]
+    added = each @ np.array(trend.weights or np.ones(len(numbers)))
+    return tuple(topic for topic, value in zip(spec.topics, added, strict=True) if value == 1)
 
 
 def published_trends() -> dict[str, Floats]:

@@ -27,7 +27,7 @@ _MAX_WEEKS = 1040  # twenty years; all weeks are in memory at once
 
 @dataclass(frozen=True)
 class Truth:
-    """Exact bounded counts with the axes (week, region, category); NaN where the truth says nothing."""
+    """Exact bounded counts with the axes (week, region, measure); NaN where the truth says nothing."""
 
     weeks: tuple[date, ...]
     counts: Floats
@@ -51,7 +51,7 @@ def read_truth(path: Path, coverage: Coverage, regions: Sequence[Region]) -> Tru
     """Read the truth of the given regions, in their order."""
     import duckdb
 
-    categories = [c.id for c in coverage.spec.categories]
+    measures = [measure.id for measure in coverage.spec.measures]
     with connect() as connection:
         try:
             distinct = f"SELECT DISTINCT week FROM {literal(str(path))} ORDER BY 1 LIMIT {_MAX_WEEKS + 1}"
@@ -59,7 +59,7 @@ def read_truth(path: Path, coverage: Coverage, regions: Sequence[Region]) -> Tru
             if len(weeks) > _MAX_WEEKS:
                 raise InputError(f"{path}: a truth of more than {_MAX_WEEKS:,} weeks; give one of fewer weeks")
             connection.register("places", _numbered([region.place_id for region in regions]))
-            connection.register("categories", _numbered(categories))
+            connection.register("categories", _numbered(measures))
             connection.execute("CREATE TABLE weeks AS SELECT unnest(?::DATE[]) AS name", [[w for (w,) in weeks]])
             rows = connection.execute(f"""
                 SELECT w.rowid AS week, p.n AS place, c.n AS category, exact_count
@@ -72,7 +72,7 @@ def read_truth(path: Path, coverage: Coverage, regions: Sequence[Region]) -> Tru
             raise InputError(
                 f"{path}: not a truth with exact counts; make it with 'search-insights simulate'"
             ) from None
-    counts = np.full((len(weeks), len(regions), len(categories)), np.nan)
+    counts = np.full((len(weeks), len(regions), len(measures)), np.nan)
     counts[rows["week"], rows["place"], rows["category"]] = rows["exact_count"]
     return Truth(tuple(week for (week,) in weeks), counts)
 

@@ -1,34 +1,104 @@
-"""The cells of a week, numbered: the sigma of each, and the cells that a region counts in.
+"""The cells of a week, numbered: the sigma of each, and the cells that a search counts in.
 
-The list depends on the spec and the geography alone, so it is public and the same for every week. Every cell of every
-reported region gets noise, even a cell without events, because that hides whether there were any.
+The list depends on the spec and the geography alone, so it is public and the same for every week. Every cell gets
+noise, even a cell without events, because that hides whether there were any.
+
+With rest cells, a region whose children are reported has one more child at their level, its *rest*: for searches of its
+other children, and for those known no finer. Then the searches of a region are exactly those of its children. A rest is
+never published. It stands in the list like a region, after all regions.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from search_insights.spec.coverage import Cell, Coverage
+from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region
 from search_insights.support.arrays import Counts, Floats, Numbers
 
 
+class Cell(NamedTuple):
+    """One count of a week: a region and a measure, with the sigma of its noise.
+
+    `category` is the measure's id, which is the category's unless the spec has measures of its own.
+    """
+
+    region: Region
+    category: str
+    sigma: float
+    size_class: str | None
+
+
 @dataclass(frozen=True)
 class CellList:
-    """All cells of a coverage, by region and then by category, numbered from 0."""
+    """All cells of a coverage, by region and then by measure, numbered from 0."""
 
     coverage: Coverage
 
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        """The cells in the order of their numbers."""
-        return self.coverage.cells
-
     @cached_property
     def regions(self) -> tuple[Region, ...]:
-        """The reported regions, each with a cell for every category."""
-        return tuple(cell.region for cell in self.cells[:: len(self.coverage.spec.categories)])
+        """The reported regions, each with a cell for every measure."""
+        standings, total = self.coverage.standings, self.coverage.spec.total.level
+        regions = self.coverage.geography.regions
+        return tuple(r for r in regions if standings[r.place_id].reported and r.level != total)
+
+    @cached_property
+    def rests(self) -> tuple[Region, ...]:
+        """The rest of each region that has reported children, at their level; none without rest cells."""
+        if not self.coverage.spec.counting.rest_cells:
+            return ()
+        levels = self.coverage.spec.level_names
+        parents = dict.fromkeys(self._counted_parents[r.place_id] for r in self.regions if r.level != levels[0])
+        finer = dict(pairwise(levels))
+        by_place_id = self.coverage.geography.by_place_id
+        return tuple(_rest(by_place_id[parent], finer[by_place_id[parent].level]) for parent in parents if parent)
+
+    @cached_property
+    def nodes(self) -> tuple[Region, ...]:
+        """The reported regions, and then the rests."""
+        return self.regions + self.rests
+
+    @cached_property
+    def _counted_parents(self) -> dict[str, str | None]:
+        """The nearest region above each reported one that is of a counted level, by place_id."""
+        levels, geography = self.coverage.spec.level_names, self.coverage.geography
+        return {
+            region.place_id: next((r.place_id for r in geography.lineage(region) if r.level in levels[:depth]), None)
+            for region in self.regions
+            for depth in (levels.index(region.level),)
+        }
+
+    @cached_property
+    def parents(self) -> Numbers:
+        """The number of the node above each node; -1 at the coarsest level."""
+        numbers = {node.place_id: i for i, node in enumerate(self.regions)}
+        above = [self._counted_parents[region.place_id] for region in self.regions]
+        above += [rest.parent for rest in self.rests]
+        return np.array([numbers.get(parent or "", -1) for parent in above], dtype=np.int64)
+
+    def _size_class(self, node: Region) -> str | None:
+        """Return the size class whose sigmas a node takes."""
+        spec = self.coverage.spec
+        if node.level not in spec.classed_levels:
+            return None
+        # A rest of an open level is above all size classes, so that of any class would do; finer ones have one.
+        region = node.parent if node.place_id not in self.coverage.standings else node.place_id
+        return self.coverage.standings[region or ""].size_class or spec.rest_class
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells in the order of their numbers."""
+        spec = self.coverage.spec
+        return tuple(
+            Cell(node, measure.id, spec.sigma(node.level, size_class, measure.id), size_class)
+            for node in self.nodes
+            for size_class in (self._size_class(node),)
+            for measure in spec.measures
+        )
 
     @cached_property
     def sigmas(self) -> Floats:
@@ -40,18 +110,45 @@ class CellList:
         return np.zeros(len(self.cells), dtype=np.int64)
 
     @cached_property
-    def _first_cell(self) -> dict[str, int]:
-        """The number of each reported region's first cell, by place_id."""
-        step = len(self.coverage.spec.categories)
-        return {region.place_id: i * step for i, region in enumerate(self.regions)}
+    def _nodes_at(self) -> dict[str, Numbers]:
+        """For each level, the node of each region's ancestor there; -1 if it has none (X3, too small)."""
+        geography = self.coverage.geography
+        at = {level: np.full(len(geography.regions), -1, dtype=np.int64) for level in self.coverage.spec.level_names}
+        numbers = {region.place_id: i for i, region in enumerate(self.regions)}
+        for i, region in enumerate(geography.regions):
+            for place in geography.lineage(region):
+                if place.place_id in numbers:
+                    at[place.level][i] = numbers[place.place_id]
+        return at
 
     @cached_property
-    def cells_above(self) -> dict[str, Numbers]:
-        """For each level, the first cell of each region's ancestor there; -1 if it has none (X3, too small)."""
-        spec, geography = self.coverage.spec, self.coverage.geography
-        above = {level: np.full(len(geography.regions), -1, dtype=np.int64) for level in spec.level_names}
-        for number, region in enumerate(geography.regions):
-            for place in geography.lineage(region):
-                if place.place_id in self._first_cell:
-                    above[place.level][number] = self._first_cell[place.place_id]
-        return above
+    def _rest_of(self) -> Numbers:
+        """The rest of each node; -1 if it has none."""
+        rest_of = np.full(len(self.nodes) + 1, -1, dtype=np.int64)  # the last is that of no node, whose number is -1
+        rest_of[self.parents[len(self.regions) :]] = np.arange(len(self.regions), len(self.nodes))
+        return rest_of
+
+    def first_cells(self, regions: Mapping[str, Numbers]) -> dict[str, Numbers]:
+        """Return the first cell in which searches count at each level; -1 where they count in none.
+
+        `regions` are those that the log gives for each level, at that level or not, by their index in the geography. A
+        node that does not lie in the node of the level above is left out, so that the hierarchy stays exact: the search
+        then counts in the rest.
+        """
+        found: dict[str, Numbers] = {}
+        above: Numbers | None = None
+        for level in self.coverage.spec.level_names:
+            given = regions[level]
+            nodes = np.where(given >= 0, self._nodes_at[level][given], -1)
+            if self.rests and above is not None:
+                inside = (nodes >= 0) & (self.parents[nodes] == above)
+                nodes = np.where(inside, nodes, self._rest_of[above])
+            found[level] = np.where(nodes >= 0, nodes * len(self.coverage.spec.measures), -1)
+            above = nodes
+        return found
+
+
+def _rest(parent: Region, level: str) -> Region:
+    """Return what stands for the rest of a region at the level below it."""
+    name = f"rest of {parent.name}"
+    return Region("", name, level, parent.place_id, None, None, None, None, f"{parent.place_id}#rest")

@@ -1,7 +1,7 @@
 """What a release covers: a spec applied to a geography.
 
 This module gives each region its size class (Section 2), decides whether it is reported and why not (X3, the minimum
-area), and makes the public list of cells. It never sees a search log.
+area). It never sees a search log.
 """
 
 from dataclasses import dataclass
@@ -21,14 +21,6 @@ class Standing(NamedTuple):
     reason: str
 
 
-class Cell(NamedTuple):
-    """One count of a week: a reported region and a category, with the sigma of its noise."""
-
-    region: Region
-    category: str
-    sigma: float
-
-
 @dataclass(frozen=True)
 class Coverage:
     """A spec and a geography that fit each other."""
@@ -44,6 +36,8 @@ class Coverage:
             raise GeographyError(
                 f"{self.geography.source}: expected the levels {wanted} of spec {spec.name!r}; got {' > '.join(levels)}"
             )
+        if spec.counting.rest_cells:
+            _refuse_names_of_rests(self.geography)
         self._require_populations()  # now, not in the middle of a run
 
     def _require_populations(self) -> None:
@@ -59,10 +53,17 @@ class Coverage:
         """The standing of every region, by place_id."""
         classes: dict[str, str | None] = {}
         standings: dict[str, Standing] = {}
+        hidden: set[str] = set()  # regions that are not reported, and all below them
         for region in self.geography.regions:  # parents come before their children
             size_class = self._size_class(region, classes.get(region.parent or ""))
             classes[region.place_id] = size_class
-            standings[region.place_id] = self._standing(region, size_class)
+            standing = self._standing(region, size_class)
+            if self.spec.counting.rest_cells and region.parent in hidden:
+                # Its searches are in a rest cell, with all others of that region; so it is no part of the sum.
+                standing = Standing(size_class, False, "the region above it is not reported")
+            standings[region.place_id] = standing
+            if region.parent in hidden or (not standing.reported and region.level in self.spec.level_names):
+                hidden.add(region.place_id)
         return standings
 
     def _size_class(self, region: Region, inherited: str | None) -> str | None:
@@ -90,13 +91,9 @@ class Coverage:
             return f"its land area is under {spec.min_area_km2:g} km2"
         return None
 
-    @cached_property
-    def cells(self) -> tuple[Cell, ...]:
-        """The cells of a week: the same for every week and log, in the order of the geography and the spec."""
-        spec = self.spec
-        return tuple(
-            Cell(region, category.id, spec.sigma(region.level, self.standings[region.place_id].size_class, category.id))
-            for region in self.geography.regions
-            if self.standings[region.place_id].reported and region.level != spec.total.level
-            for category in spec.categories
-        )
+
+def _refuse_names_of_rests(geography: Geography) -> None:
+    """Refuse a place_id that looks like that of a rest (cells.py)."""
+    for region in geography.regions:
+        if region.place_id.endswith("#rest"):
+            raise GeographyError(f"{geography.source}: place_id {region.place_id!r} ends in #rest, as a rest's does")

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from search_insights.spec.geography import Geography
+from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
 from search_insights.spec.spec import (
     MAX_SIGMA,
     Category,
     Level,
     Promise,
-    Reliability,
-    Scaling,
     Sigma,
     SizeClass,
-    Sparsity,
     Spec,
     Total,
     Trend,

@@ -86,18 +86,80 @@ SECTIONS = (
         ),
     ),
     Section(
+        "[counting]",
+        "optional: where a user-day counts, and which unpublished cells are counted beside the published ones",
+        (
+            Key(
+                "place",
+                "text",
+                "by_category: each category has a place of its own (the paper); one: all that a user-day counts is "
+                "counted in one place, at every level that the place has",
+                "by_category or one",
+                '"by_category"',
+            ),
+            Key(
+                "rest_cells",
+                "true or false",
+                "count what a region's reported children leave out in one more child, which is not published",
+                'true only if place is "one"',
+                "false",
+            ),
+            Key(
+                "reconcile",
+                "true or false",
+                "make the noisy counts of regions and of their children agree, by least squares",
+                "true only with rest_cells",
+                "false",
+            ),
+        ),
+    ),
+    Section(
+        "[[measure]]",
+        "optional: what a user-day adds to a count. Without measures, each category is one. The first measure counts "
+        "every search",
+        (
+            Key("id", "text", "the key of the measure's sigmas", f"{_WORD}; each once"),
+            Key(
+                "any_of",
+                "a list of texts",
+                "1 is added if the user-day has a search in one of these",
+                "the first category in the first measure, otherwise ids of topics, each once",
+            ),
+            Key(
+                "against",
+                "a list of texts",
+                "otherwise 1 is subtracted if it has a search in one of these",
+                "ids of topics that are not in any_of",
+                "[]",
+            ),
+        ),
+    ),
+    Section(
         "[[trend]]",
         "what is published, in the order of the dataset's columns (Section 4)",
         (
             Key("id", "text", "the key of the trend", f"{_WORD}; each once"),
             Key("name", "text", "the name of the trend in tables", f"{_WORD}; each once"),
             Key("title", "text", "the name that readers see", "one line"),
-            Key("sum_of", "a list of texts", "the topics that are added up", "ids of topics, at least one, each once"),
+            Key(
+                "sum_of",
+                "a list of texts",
+                "the topics or, if the spec has measures, the measures that are added up",
+                "ids of topics or of measures other than the first, at least one, each once",
+            ),
             Key(
                 "column",
                 "text",
                 "the trend's column in the dataset",
                 f"{_WORD}; each once, not the name of another column, not ending in _low or _high",
+            ),
+            Key(
+                "weights",
+                "a list of numbers",
+                "by how much each of sum_of is multiplied before it is added",
+                "one for each of sum_of; not 0, at most 1,000",
+                "1 for each",
+                "[1.0]",
             ),
         ),
     ),

@@ -28,6 +28,8 @@ from search_insights.spec.checks import (
     require_within,
     require_word,
 )
+from search_insights.spec.measures import ONE_PLACE, PAPER_COUNTING, Counting, Measure, wrong_counting, wrong_measures
+from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
 from search_insights.spec.zones import expected_zone, is_zone
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -67,13 +69,17 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """What is published: the sum of one or more topics (Section 4)."""
+    """What is published: the sum of one or more measures other than any search, each times its weight (Section 4).
+
+    In the paper the measures are the topics, and the weights are 1.
+    """
 
     id: str
     name: str
     title: str
     sum_of: tuple[str, ...]
     column: str
+    weights: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +126,10 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class Sigma:
-    """The standard deviation of the noise of one (level, class, category); open levels have no class."""
+    """The standard deviation of the noise of one (level, class, measure); open levels have no class.
+
+    `category` is the measure's id, which is the category's unless the spec has measures of its own.
+    """
 
     level: str
     size_class: str | None
@@ -134,45 +143,6 @@ class Sigma:
 
     def __post_init__(self) -> None:
         refuse(require_within(self.value, (MIN_SIGMA, MAX_SIGMA), self.key))
-
-
-@dataclass(frozen=True, slots=True)
-class Reliability:
-    """When a noisy value is good enough to be published (Section 4.2)."""
-
-    confidence: float
-    max_relative_error: float
-
-    def __post_init__(self) -> None:
-        share, limit = self.confidence, self.max_relative_error
-        confidence = require(0 < share < 1, "reliability.confidence", "a number between 0 and 1", share)
-        error = require(0 < limit < math.inf, "reliability.max_relative_error", "a number above 0", limit)
-        refuse(confidence + error)
-
-
-@dataclass(frozen=True, slots=True)
-class Sparsity:
-    """Which regions are removed for too few data points, judged on one fixed window (Section 4.3)."""
-
-    max_points: int
-    first_week: date
-    last_week: date
-
-    def __post_init__(self) -> None:
-        points = require(self.max_points >= 0, "sparsity.max_points", "0 or more", self.max_points)
-        expected = f"a week not before first_week ({self.first_week})"
-        refuse(points + require(self.first_week <= self.last_week, "sparsity.last_week", expected, self.last_week))
-
-
-@dataclass(frozen=True, slots=True)
-class Scaling:
-    """The trend whose highest total value in the first release is set to `maximum` (Section 4.4)."""
-
-    trend: str
-    maximum: float
-
-    def __post_init__(self) -> None:
-        refuse(require(0 < self.maximum < math.inf, "scaling.maximum", "a number above 0", self.maximum))
 
 
 @dataclass(frozen=True)
@@ -196,15 +166,20 @@ class Spec:
     reliability: Reliability
     sparsity: Sparsity
     scaling: Scaling
+    counting: Counting = PAPER_COUNTING
+    given_measures: tuple[Measure, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what is wrong, all at once, but not what only follows from something else that is wrong."""
         names = [*self._wrong_words(), *self._wrong_names()]
+        names += [] if names else wrong_measures(self.given_measures, [c.id for c in self.categories])
         levels = [] if names else [*self._wrong_levels()]
         trends = [] if names else [*self._wrong_trends()]
         sigmas = [] if names or levels else [*self._wrong_sigmas()]
         area = require(0 <= self.min_area_km2 < math.inf, "reporting.min_area_km2", "0 or more", self.min_area_km2)
-        refuse([*names, *self._wrong_calendar(), *trends, *self._wrong_size_classes(), *levels, *sigmas, *area])
+        counting = wrong_counting(self.counting, self.given_measures, len(self.categories) - 1)
+        others = [*self._wrong_size_classes(), *levels, *sigmas, *area, *counting]
+        refuse([*names, *self._wrong_calendar(), *trends, *others])
 
     def _wrong_words(self) -> Iterator[Problem]:
         yield from require_word(self.name, "name")
@@ -265,7 +240,11 @@ class Spec:
             yield from require(len(trend.sum_of) >= 1, key, "at least one category", "none")
             yield from require_distinct(trend.sum_of, key)
             for category in trend.sum_of:
-                yield from require_one_of(category, self.topics, key)
+                yield from require_one_of(category, [m.id for m in self.measures[1:]], key)
+            if trend.weights is not None:
+                fits = len(trend.weights) == len(trend.sum_of) and all(0 < abs(w) <= 1000 for w in trend.weights)
+                expected = "a number for each of sum_of, not 0, at most 1,000"
+                yield from require(fits, f"trend {trend.id!r}.weights", expected, list(trend.weights))
         yield from require_one_of(self.scaling.trend, [t.id for t in self.trends], "scaling.trend")
 
     def _wrong_levels(self) -> Iterator[Problem]:
@@ -303,15 +282,13 @@ class Spec:
             expected = top + 1
 
     def _wrong_sigmas(self) -> Iterator[Problem]:
-        """Check that every reported (level, class, category) has a sigma, and nothing else has."""
+        """Check that every reported (level, class, measure) has a sigma, and nothing else has."""
         given = [(s.level, s.size_class, s.category) for s in self.sigmas]
         yield from require(
             len(set(given)) == len(given), "sigma", "each (level, class, category) only once", "one twice"
         )
         wanted = {
-            (level, size_class, category.id)
-            for level, size_class in self.reported_groups
-            for category in self.categories
+            (level, size_class, measure.id) for level, size_class in self.reported_groups for measure in self.measures
         }
         for group in sorted(wanted - set(given), key=str):
             yield Problem(Sigma(*group, 1.0).key, "a standard deviation", "nothing")
@@ -323,6 +300,16 @@ class Spec:
     def topics(self) -> tuple[str, ...]:
         """The categories other than any; they exclude each other."""
         return tuple(c.id for c in self.categories[1:])
+
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """What is counted; the first measure counts every search."""
+        return self.given_measures or tuple(Measure(c.id, (c.id,)) for c in self.categories)
+
+    @property
+    def has_one_place(self) -> bool:
+        """Whether all that a user-day counts is counted in one place."""
+        return self.counting.place == ONE_PLACE
 
     @cached_property
     def category_numbers(self) -> dict[str, int]:
@@ -356,6 +343,16 @@ class Spec:
         """Every reported (level, class), without those that X3 excludes; open levels have class None."""
         return reported_groups(self.levels, self.class_level, self.class_names)
 
+    @cached_property
+    def rest_class(self) -> str | None:
+        """The size class whose sigmas the rest cells of open levels take: the reported one with the least noise.
+
+        Their searches are of any class, or of none. Any class would do: the accounting has the case (accounting.py).
+        """
+        reported = [c for level, c in self.reported_groups if level == self.class_level and c is not None]
+        noise = {c: sum(self.sigma(self.class_level or "", c, m.id) ** 2 for m in self.measures) for c in reported}
+        return min(noise, key=lambda c: noise[c], default=None)
+
     def class_of(self, population: int) -> str:
         """Return the size class of a region at the class level, by its population (Section 2)."""
         return next(c.name for c in self.size_classes if c.holds(population))
@@ -371,6 +368,12 @@ class Spec:
     def canonical(self) -> str:
         """Return the spec as text that does not depend on the layout of its file."""
         fields = asdict(self)
+        for key, default in (("counting", PAPER_COUNTING), ("given_measures", ())):
+            if getattr(self, key) == default:  # not part of a spec of before it existed, whose fingerprint must stay
+                del fields[key]
+        for trend in fields["trends"]:
+            if trend["weights"] is None:
+                del trend["weights"]
         fields["categories"] = [{"id": c.id, "name": c.name} for c in self.categories]
         fields["sigmas"] = {s.key: s.value for s in sorted(self.sigmas, key=lambda s: s.key)}
         return json.dumps(fields, sort_keys=True, indent=1, default=str)

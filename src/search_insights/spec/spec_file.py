@@ -10,17 +10,16 @@ from typing import Any
 
 from search_insights.errors import InputError, Problem, SpecError
 from search_insights.spec.checks import refuse
+from search_insights.spec.measures import PAPER_COUNTING, Counting, Measure
+from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
 from search_insights.spec.spec import (
     MAX_SIGMA,
     WEEKDAYS,
     Category,
     Level,
     Promise,
-    Reliability,
-    Scaling,
     Sigma,
     SizeClass,
-    Sparsity,
     Spec,
     Total,
     Trend,
@@ -31,6 +30,7 @@ from search_insights.support.files import read_text_at_most
 from search_insights.support.toml import MAX_BYTES, parse_toml
 
 DEFAULT_SPEC = "vaccination-v1"
+PACKAGED_SPECS = (DEFAULT_SPEC, "vaccination-v2")
 
 
 def load_spec(source: str | Path = DEFAULT_SPEC) -> Spec:
@@ -49,8 +49,8 @@ def load_draft(source: str | Path, *, start: bool = False) -> tuple[Spec, bool]:
 
 
 def _text_of(source: str | Path) -> str:
-    if str(source) == DEFAULT_SPEC:
-        packaged = resources.files("search_insights.spec") / "packaged" / f"{DEFAULT_SPEC}.toml"
+    if str(source) in PACKAGED_SPECS:
+        packaged = resources.files("search_insights.spec") / "packaged" / f"{source}.toml"
         return packaged.read_text(encoding="utf-8")
     return _read_text(Path(source))
 
@@ -59,7 +59,7 @@ def _read_text(path: Path) -> str:
     try:
         return read_text_at_most(path, MAX_BYTES)
     except OSError as error:
-        hint = f"give the path of a TOML file, or {DEFAULT_SPEC!r} for the packaged spec"
+        hint = f"give the path of a TOML file, or a packaged spec: {' or '.join(map(repr, PACKAGED_SPECS))}"
         raise InputError(f"{path}: cannot read the spec ({error.strerror}); {hint}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: a spec is TOML in UTF-8; this file is not text in UTF-8") from None
@@ -82,7 +82,7 @@ def parse_spec(text: str, source: str = "spec", *, draft: bool = False, start: b
 def _spec(top: Table, draft: bool) -> Spec:
     """Read the spec; what is wrong with keys, types and values is told together."""
     values = _values(top)
-    given = "sigma" in top.names()
+    given = top.has("sigma")
     values["sigmas"] = _sigmas(top.table("sigma")) if given else ()
     top.finish()
     if not given and not draft:
@@ -121,13 +121,15 @@ def _values(top: Table) -> dict[str, Any]:
         reliability=top.table("reliability").read(Reliability),
         sparsity=top.table("sparsity").read(Sparsity),
         scaling=top.table("scaling").read(Scaling),
+        counting=top.table("counting").read(Counting) if top.has("counting") else PAPER_COUNTING,
+        given_measures=tuple(t.read(Measure) for t in top.tables("measure")) if top.has("measure") else (),
     )
     reporting.finish()
     return values
 
 
 # If a key of these cannot be read, what refers to it cannot be checked.
-_SHAPE = ("category", "trend", "level", "total", "size_classes")
+_SHAPE = ("category", "trend", "level", "total", "size_classes", "measure", "counting")
 
 
 def _stand_ins(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,12 +153,13 @@ def _most_noise(values: Mapping[str, Any]) -> tuple[Sigma, ...]:
     """Return stand-ins for the sigmas of a draft: the largest that there may be."""
     class_names = [c.name for c in values["size_classes"]]
     groups = reported_groups(values["levels"], values["class_level"], class_names)
-    return tuple(Sigma(*group, c.id, MAX_SIGMA) for group in groups for c in values["categories"])
+    measures = values["given_measures"] or values["categories"]
+    return tuple(Sigma(*group, measure.id, MAX_SIGMA) for group in groups for measure in measures)
 
 
 def _size_classes(top: Table) -> tuple[str | None, tuple[SizeClass, ...]]:
     """Read the level and the size classes; a spec without them has open levels only."""
-    if "size_classes" not in top.names():
+    if not top.has("size_classes"):
         return None, ()
     table = top.table("size_classes")
     level = table.get("level", str)
@@ -196,7 +199,10 @@ def spec_toml(spec: Spec) -> str:
     """Return the text of a TOML file that reads back as the same spec."""
     lines = [f"{key} = {_toml(getattr(spec, key))}" for key in _TOP_KEYS]
     lines += _section("promise", spec.promise)
-    for key, things in (("category", spec.categories), ("trend", spec.trends), ("level", spec.levels)):
+    if spec.counting != PAPER_COUNTING:
+        lines += _section("counting", spec.counting)
+    lists = {"category": spec.categories, "measure": spec.given_measures, "trend": spec.trends, "level": spec.levels}
+    for key, things in lists.items():
         for thing in things:
             lines += _section(f"[{key}]", thing)
     lines += _section("total", spec.total)
@@ -206,7 +212,7 @@ def spec_toml(spec: Spec) -> str:
             lines += _section("[size_classes.class]", size_class)
     for level, size_class_name in spec.reported_groups:
         lines += ["", f"[{'.'.join(part for part in ('sigma', level, size_class_name) if part)}]"]
-        lines += [f"{c.id} = {_toml(spec.sigma(level, size_class_name, c.id))}" for c in spec.categories]
+        lines += [f"{c.id} = {_toml(spec.sigma(level, size_class_name, c.id))}" for c in spec.measures]
     lines += ["", "[reporting]", f"min_area_km2 = {_toml(spec.min_area_km2)}"]
     for key in ("reliability", "sparsity", "scaling"):
         lines += _section(key, getattr(spec, key))

@@ -13,6 +13,7 @@ from search_insights.support.toml import shortened
 D = TypeVar("D")
 
 TEXTS = tuple[str, ...]
+FLOATS = tuple[float, ...]
 TYPE_WORDS: dict[Any, str] = {
     str: "text",
     bool: "true or false",
@@ -20,6 +21,7 @@ TYPE_WORDS: dict[Any, str] = {
     float: "a number",
     date: "a date such as 2021-01-04",
     TEXTS: "a list of texts",
+    FLOATS: "a list of numbers",
 }
 
 
@@ -42,6 +44,11 @@ class Table:
         """Return the keys in the order of the file."""
         return list(self._values or ())
 
+    def has(self, name: str) -> bool:
+        """Return whether a key that may be left out is there."""
+        self._expected.append(name)
+        return name in self.names()
+
     def holds_table(self, name: str) -> bool:
         """Return whether a key holds a table."""
         return isinstance((self._values or {}).get(name), Mapping)
@@ -53,6 +60,8 @@ class Table:
             value = float(value) if abs(value) < 2**1000 else math.inf
         if kind == TEXTS and isinstance(value, list) and all(type(v) is str for v in value):
             return tuple(value)
+        if kind == FLOATS and isinstance(value, list) and all(type(v) in (int, float) for v in value):
+            return tuple(float(v) if type(v) is float or abs(v) < 2**1000 else math.inf for v in value)
         if value is not None and type(value) is not kind:
             self._wrong(self._key(name), TYPE_WORDS[kind], _described(value))
             return None

@@ -255,7 +255,7 @@ def _create(connection: "duckdb.DuckDBPyConnection", coverage: Coverage) -> None
     schema = (resources.files("search_insights.store") / "schema.sql").read_text(encoding="utf-8")
     regions, cells = coverage.geography.regions, CellList(coverage)
     region_columns = zip(*((i, *_region_values(region)) for i, region in enumerate(regions)), strict=True)
-    categories = [c.id for c in coverage.spec.categories]
+    measures = [measure.id for measure in coverage.spec.measures]
     with transaction(connection):
         connection.execute(schema)
         connection.executemany("INSERT INTO about VALUES (?, ?)", list(about.items()))
@@ -265,8 +265,8 @@ def _create(connection: "duckdb.DuckDBPyConnection", coverage: Coverage) -> None
             "cells",
             [
                 np.arange(cells.sigmas.size, dtype=np.int32),
-                np.repeat(np.array([r.place_id for r in cells.regions], dtype=object), len(categories)),
-                np.tile(np.array(categories, dtype=object), len(cells.regions)),
+                np.repeat(np.array([node.place_id for node in cells.nodes], dtype=object), len(measures)),
+                np.tile(np.array(measures, dtype=object), len(cells.nodes)),
                 cells.sigmas,
             ],
         )

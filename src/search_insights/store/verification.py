@@ -40,7 +40,7 @@ def damage(store: Store, check_derived: DerivedCheck) -> list[str]:
 
 def _cell_problems(store: Store) -> Iterator[str]:
     """Check the public list of cells against the spec and the geography, which have fingerprints of their own."""
-    cells = store.coverage.cells
+    cells = CellList(store.coverage).cells
     expected = [(i, cell.region.place_id, cell.category, cell.sigma) for i, cell in enumerate(cells)]
     if store.cells() != expected:
         yield "the list of cells is not the one of the spec and the geography"

@@ -14,11 +14,13 @@ import numpy as np
 from search_insights.errors import StoreError
 from search_insights.spec.cells import CellList
 from search_insights.spec.geography import Region
-from search_insights.spec.spec import Spec
+from search_insights.spec.spec import Spec, Trend
 from search_insights.spec.weeks import Week
 from search_insights.store.ledger import LedgerEntry, checksum
 from search_insights.store.store import Store
 from search_insights.support.arrays import Counts, Floats
+from search_insights.trends.reach_of_means import reach_of_means
+from search_insights.trends.reconciliation import reconciled
 from search_insights.trends.reliability import Ratios, assess
 
 
@@ -47,20 +49,48 @@ class Trends:
 
 def derive(store: Store, only: Sequence[date] | None = None) -> Trends:
     """Derive the trends of all weeks in a store, or of some of them."""
-    spec = store.coverage.spec
-    cells = CellList(store.coverage)
     entries = [entry for entry in store.entries() if only is None or entry.week in only]
-    weeks = tuple(entry.week for entry in entries)
-    shape = (len(weeks), -1, len(spec.categories))
-    noisy = np.stack([checked_counts(store, entry) for entry in entries]).reshape(shape)
-    regions = cells.regions
-    variances = np.square(cells.sigmas).reshape(shape[1:])
-    counts, variances = with_total(spec, regions, noisy.astype(np.float64), variances)
+    noisy = np.stack([checked_counts(store, entry) for entry in entries])
+    return trends_of(CellList(store.coverage), [entry.week for entry in entries], noisy)
+
+
+def trends_of(cells: CellList, weeks: Sequence[date], noisy: Counts) -> Trends:
+    """Derive the trends of weeks from their noisy counts, a row for each week."""
+    spec = cells.coverage.spec
+    counts, variances = estimates(cells, noisy.astype(np.float64))
     x, y = trend_counts(spec, counts), counts[:, :, :1]
-    x_sigma, y_sigma = np.sqrt(trend_counts(spec, variances)), np.sqrt(variances[:, :1])
-    return Trends(
-        spec, weeks, (store.coverage.geography.country, *regions), assess(x, y, x_sigma, y_sigma, spec.reliability)
-    )
+    x_sigma, y_sigma = np.sqrt(trend_variances(spec, variances)), np.sqrt(variances[:, :1])
+    ratios = assess(x, y, x_sigma, y_sigma, spec.reliability, trend_reaches(cells, variances))
+    return Trends(spec, tuple(weeks), (cells.coverage.geography.country, *cells.regions), ratios)
+
+
+def estimates(cells: CellList, noisy: Floats) -> tuple[Floats, Floats]:
+    """Return what is known of the counts of the total and all regions, and its variances, from weeks of noisy counts.
+
+    Axes are (week, region, measure) and (region, measure).
+    """
+    spec = cells.coverage.spec
+    counts = noisy.reshape(len(noisy), len(cells.nodes), len(spec.measures))
+    variances = np.square(cells.sigmas).reshape(counts.shape[1:])
+    if spec.counting.reconcile:
+        return reconciled(cells, counts, variances)
+    regions = cells.regions
+    return with_total(spec, regions, counts[:, : len(regions)], variances[: len(regions)])
+
+
+def trend_reaches(cells: CellList, variances: Floats) -> Floats | None:
+    """Return how far the noise of each trend's counts reaches, from the variances of the total's and regions' counts.
+
+    None if it is the noise of whole numbers, whose reach depends on the ratio too.
+    """
+    spec = cells.coverage.spec
+    if not spec.counting.reconcile and all(set(_weights(trend)) == {1.0} for trend in spec.trends):
+        return None
+    own = np.square(cells.sigmas).reshape(len(cells.nodes), -1)[: len(cells.regions)]
+    share = np.concatenate([np.zeros_like(variances[:1]), variances[1:] / own])  # the total has no count of its own
+    sigma, own_sigma = (np.sqrt(trend_variances(spec, each)) for each in (variances, share * variances))
+    steps = [(share[:, _numbers(spec, trend)] * np.abs(_weights(trend))).min(axis=1) for trend in spec.trends]
+    return reach_of_means(sigma, own_sigma, np.stack(steps, axis=-1), spec.reliability.confidence)
 
 
 def checked_counts(store: Store, entry: LedgerEntry) -> Counts:
@@ -81,8 +111,26 @@ def with_total(spec: Spec, regions: tuple[Region, ...], counts: Floats, variance
     )
 
 
-def trend_counts(spec: Spec, of_categories: Floats) -> Floats:
-    """Add up the categories of each trend (C3 is A1 + A2 + A3), for counts as well as for variances."""
-    numbers = {c.id: i for i, c in enumerate(spec.categories)}
-    sums = [of_categories[..., [numbers[c] for c in trend.sum_of]].sum(axis=-1) for trend in spec.trends]
+def trend_counts(spec: Spec, of_measures: Floats) -> Floats:
+    """Add up the measures of each trend (in the paper, C3 is A1 + A2 + A3), each times its weight."""
+    return _combined(spec, of_measures, 1)
+
+
+def trend_variances(spec: Spec, of_measures: Floats) -> Floats:
+    """Return the variances of each trend's counts: the noise of measures is independent."""
+    return _combined(spec, of_measures, 2)
+
+
+def _combined(spec: Spec, of_measures: Floats, power: int) -> Floats:
+    sums = [of_measures[..., _numbers(spec, trend)] @ np.array(_weights(trend)) ** power for trend in spec.trends]
     return np.stack(sums, axis=-1)
+
+
+def _numbers(spec: Spec, trend: Trend) -> list[int]:
+    """Return the numbers of a trend's measures."""
+    measures = [measure.id for measure in spec.measures]
+    return [measures.index(each) for each in trend.sum_of]
+
+
+def _weights(trend: Trend) -> tuple[float, ...]:
+    return trend.weights or (1.0,) * len(trend.sum_of)

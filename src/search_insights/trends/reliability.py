@@ -13,7 +13,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from search_insights.spec.spec import Reliability
+from search_insights.spec.publication_rules import Reliability
 from search_insights.support.arrays import Bools, Floats
 from search_insights.trends.reach import Reach, reach_of
 
@@ -38,16 +38,25 @@ class Ratios:
     kept: Bools
 
 
-def assess(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliability) -> Ratios:
+def assess(
+    x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliability, reach_x: Floats | None = None
+) -> Ratios:
     """Divide noisy counts by noisy counts, and assess each ratio by its interval.
 
-    Where even the least reach is too wide, the value is dropped, and its ends are not refined.
+    Where even the least reach is too wide, the value is dropped, and its ends are not refined. Where counts are not
+    whole numbers, `reach_x` is how far the noise of X reaches (reach_of_means.py), and that of Y is as good as normal.
     """
     x, y = np.broadcast_arrays(x, y)
-    reach = reach_of(sigma_x, sigma_y, rule.confidence)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         value = x / y
-    narrow, (low, high) = _fieller(x, y, reach, reach.least), _fieller(x, y, reach, reach.most)
+    if reach_x is not None:
+        z = NormalDist().inv_cdf((1 + rule.confidence) / 2)
+        low, high = _fieller(x, y, reach_x, z * sigma_y)
+        positive = (x > 0) & (y > 0)
+        kept = positive & np.isfinite(high) & _close(value, low, high, rule)
+        return Ratios(value, np.maximum(low, 0.0), high, positive, kept)
+    reach = reach_of(sigma_x, sigma_y, rule.confidence)
+    narrow, (low, high) = _reached(x, y, reach, reach.least), _reached(x, y, reach, reach.most)
     positive = (x > 0) & (y > 0)
     kept = positive & np.isfinite(high) & _close(value, narrow[0], narrow[1], rule)
     _refine(x, y, low, high, narrow[0], reach, kept)
@@ -66,14 +75,19 @@ def interval(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, confidence:
     """Return the ends of the interval for x*/y*; infinite where Y is not clearly positive."""
     x, y = np.broadcast_arrays(x, y)
     reach = reach_of(sigma_x, sigma_y, confidence)
-    (start, _), (low, high) = _fieller(x, y, reach, reach.least), _fieller(x, y, reach, reach.most)
+    (start, _), (low, high) = _reached(x, y, reach, reach.least), _reached(x, y, reach, reach.most)
     _refine(x, y, low, high, start, reach, np.isfinite(high))
     return low, high
 
 
-def _fieller(x: Floats, y: Floats, reach: Reach, deviations: Floats) -> tuple[Floats, Floats]:
-    """Return the ends for a reach of so many standard deviations: the solutions r of |X - rY| = reach."""
-    vx, vy = (deviations * reach.sigma_x) ** 2, (deviations * reach.sigma_y) ** 2
+def _reached(x: Floats, y: Floats, reach: Reach, deviations: Floats) -> tuple[Floats, Floats]:
+    """Return the ends for a reach of so many standard deviations."""
+    return _fieller(x, y, deviations * reach.sigma_x, deviations * reach.sigma_y)
+
+
+def _fieller(x: Floats, y: Floats, reach_x: Floats, reach_y: Floats) -> tuple[Floats, Floats]:
+    """Return the ends for X and Y that reach so far: the solutions r of (X - rY)^2 = reach_x^2 + r^2 reach_y^2."""
+    vx, vy = reach_x**2, reach_y**2
     leading = y**2 - vy
     clear = (y > 0) & (leading > 0)
     with np.errstate(divide="ignore", invalid="ignore"):

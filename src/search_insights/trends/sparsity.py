@@ -12,7 +12,7 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from search_insights.spec.spec import Sparsity
+from search_insights.spec.publication_rules import Sparsity
 from search_insights.spec.weeks import DAYS_OF_WEEK
 from search_insights.trends.derive import Trends
 

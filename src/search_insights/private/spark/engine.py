@@ -72,15 +72,17 @@ def register_names(session: "SparkSession", names: RegionNames) -> None:
     session.sql(named_log(names))
 
 
-def _sums_by_place(names: RegionNames) -> str:
+def _sums_by_place(spec: Spec, names: RegionNames) -> str:
     """Sum on the cluster, open levels, classed levels and the finest of these separately.
 
     So the driver receives at most places times categories, however large the log is.
     """
+    if spec.has_one_place:
+        return sums_query(spec, names)
     return f"""
         SELECT category, coalesce(open_place, -1) AS open_place, coalesce(classed_place, -1) AS classed_place,
                coalesce(finest_place, -1) AS finest_place, sum(user_days) AS user_days
-        FROM ({sums_query(names)})
+        FROM ({sums_query(spec, names)})
         GROUP BY GROUPING SETS ((category, open_place), (category, classed_place), (category, finest_place))"""
 
 
@@ -112,9 +114,9 @@ class SparkEngine:
             )
             with _persisted(events):
                 events.createOrReplaceTempView("events")
-                for statement in bounding_statements():
+                for statement in bounding_statements(self.spec):
                     self.session.sql(statement)
-                sums = _columns(self.session.sql(_sums_by_place(self.names)))
+                sums = _columns(self.session.sql(_sums_by_place(self.spec, self.names)))
                 ((used, unknown, *no_region),) = self.ask(event_counts_query(self.names))
         return Contributions(
             events=used,

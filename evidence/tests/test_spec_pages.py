@@ -1,0 +1,31 @@
+"""The pages about the packaged specs show what the evidence computes."""
+
+import pytest
+
+from evidence.benchmarks.specs import PAGE, blocks
+from evidence.hidden_parts import HIDDEN, epsilon_of_hidden, table
+from evidence.measuring import ROOT, read_record
+from evidence.pages import filled
+from search_insights.dp.accounting import account
+from search_insights.spec.spec_file import PACKAGED_SPECS, load_spec
+
+PRIVACY = ROOT / "docs" / "privacy.md"
+
+
+def test_the_privacy_page_has_the_table_of_hidden_parts() -> None:
+    """What hiding a part of a day costs is computed, not quoted: `python -m evidence.hidden_parts --write`."""
+    page = PRIVACY.read_text(encoding="utf-8")
+    assert filled(page, {"hidden parts": table()}) == page
+
+
+@pytest.mark.parametrize("name", PACKAGED_SPECS)
+def test_hiding_the_whole_day_costs_what_the_accounting_says(name: str) -> None:
+    """The same computation, for the whole day, gives the accounted epsilon, rounded up a little."""
+    spec = load_spec(name)
+    assert account(spec).epsilon <= epsilon_of_hidden(spec, HIDDEN[0]) < account(spec).epsilon + 0.002
+
+
+def test_the_page_about_specs_has_the_numbers_of_the_record() -> None:
+    """`python -m evidence.benchmarks.specs --record` writes both."""
+    page = PAGE.read_text(encoding="utf-8")
+    assert filled(page, blocks(read_record("specs"))) == page

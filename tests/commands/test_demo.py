@@ -1,0 +1,38 @@
+"""`demo` runs everything end to end, for each packaged spec, in a folder of its own."""
+
+from pathlib import Path
+
+import pytest
+
+from search_insights.spec.geography import load_geography
+from tests.support.command_line import Run
+from tests.support.logs import little_geography
+
+
+@pytest.fixture
+def little_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A demonstration of the little country instead of the United States; returns its folder."""
+    geography = load_geography(little_geography(tmp_path))
+    monkeypatch.setattr("search_insights.commands.demonstration.load_geography", lambda: geography)
+    return tmp_path / "demo"
+
+
+def test_a_demo_of_vaccination_v2_runs_end_to_end_and_keeps_its_folder(little_demo: Path, run: Run) -> None:
+    """Log, store, dataset, dashboard and accuracy are there; a demo of the other spec is refused in that folder."""
+    options = ("demo", "--out", little_demo, "--weeks", "1", "--events-per-week", "40000")
+    code, out, err = run(*options, "--spec", "vaccination-v2")
+    assert code == 0, err
+    assert "search-insights privacy --spec vaccination-v2" in out
+    names = {"log", "releases.db", "dataset", "site", "truth.parquet", "accuracy.svg"}
+    assert names <= {path.name for path in little_demo.iterdir()}
+    code, _, err = run(*options)
+    assert code == 2
+    assert err.endswith(f"{little_demo / 'log'}: holds another simulation (spec differs); give an empty folder\n")
+
+
+def test_a_demo_of_an_unknown_spec_is_refused(run: Run) -> None:
+    """Only packaged specs have a demonstration."""
+    code, _, err = run("demo", "--spec", "vaccination-v3")
+    assert code == 2
+    assert "vaccination-v1" in err
+    assert "vaccination-v2" in err
