@@ -1,8 +1,13 @@
-"""The usual log as the program reads it."""
+"""The usual log as the program reads it, and the engines that bound."""
+
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.logs import ROWS, ReadRow, read, write_log
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="session")
@@ -11,3 +16,9 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> list[ReadRow]:
     rows = read(write_log(tmp_path_factory.mktemp("usual") / "log.parquet"))
     assert len(rows) == ROWS
     return rows
+
+
+@pytest.fixture(scope="module", params=["duckdb", "spark"])
+def engine_session(request: pytest.FixtureRequest) -> "SparkSession | None":
+    """A Spark session, None for DuckDB."""
+    return request.getfixturevalue("spark") if request.param == "spark" else None

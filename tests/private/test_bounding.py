@@ -18,20 +18,13 @@ from search_insights.private.counting import add_contributions
 from search_insights.private.engine import Contributions
 from search_insights.private.spark.session import private_session
 from search_insights.spec.coverage import Coverage
-from search_insights.spec.geography import Region, build_geography
-from search_insights.spec.spec import Spec
 from search_insights.support.arrays import Counts
 from tests.support.bounded import DAY, Bench, Event, bench, for_all
 from tests.support.other_country import specs
+from tests.support.small_worlds import events_of, small_world
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-@pytest.fixture(scope="module", params=["duckdb", "spark"])
-def engine_session(request: pytest.FixtureRequest) -> "SparkSession | None":
-    """A Spark session, None for DuckDB."""
-    return request.getfixturevalue("spark") if request.param == "spark" else None
 
 
 @pytest.fixture(scope="module")
@@ -39,31 +32,6 @@ def paper_bench(us_coverage: Coverage, engine_session: "SparkSession | None") ->
     """The packaged release, on Spark with views of its own, which no other test replaces."""
     with bench(us_coverage, engine_session and private_session(engine_session)) as ready:
         yield ready
-
-
-def small_world(spec: Spec) -> Coverage:
-    """Return a geography for a spec: two regions of all sizes in each region of the level above."""
-    regions = [Region("W", "World", spec.total.level, None, None, 1e6, None, None, "W")]
-    above = regions
-    sizes = [size_class.min_population for size_class in spec.size_classes] or [0]
-    for level in spec.level_names:
-        below = [
-            Region(
-                f"{parent.code}{i}",
-                "Somewhere",
-                level,
-                parent.place_id,
-                sizes[(n + i) % len(sizes)],
-                1e3,
-                0,
-                0,
-                f"{parent.place_id}/{i}",
-            )
-            for n, parent in enumerate(above)
-            for i in range(3 if parent.parent is None else 2)
-        ]
-        regions, above = regions + below, below
-    return Coverage(spec, build_geography(regions, "small world"))
 
 
 def check_bounds(coverage: Coverage, table: Bench, counts: Counts) -> None:
@@ -82,15 +50,6 @@ def check_bounds(coverage: Coverage, table: Bench, counts: Counts) -> None:
             classes.add(standing.size_class)
     assert all(n <= 1 for n in seen.values()), "X1: two counts at one level and category"
     assert len(classes) <= 1, "X4: counts of two size classes"
-
-
-def events_of(coverage: Coverage, session: "SparkSession | None") -> st.SearchStrategy[list[Event]]:
-    """Draw logs in which few users search in many places, often at the same instant; longer logs for Spark."""
-    users, least = (4, 0) if session is None else (3, 25)
-    counted = [r.place_id for r in coverage.geography.regions if r.level in coverage.spec.level_names]
-    topics = st.none() | st.sampled_from([c.id for c in coverage.spec.categories])
-    event = st.builds(Event, st.integers(1, users), st.integers(-9, 9), st.sampled_from(counted), topics)
-    return st.lists(event, min_size=least, max_size=40)
 
 
 def test_every_user_day_keeps_x1_to_x4_and_counts_add_up_user_by_user(engine_session: "SparkSession | None") -> None:

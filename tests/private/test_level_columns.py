@@ -39,12 +39,6 @@ ALL = ("state", "county", "postal_code")
 CELLS = frozenset[tuple[str, str]]
 
 
-@pytest.fixture(scope="module", params=["duckdb", "spark"])
-def engine_session(request: pytest.FixtureRequest) -> "SparkSession | None":
-    """A Spark session, None for DuckDB."""
-    return request.getfixturevalue("spark") if request.param == "spark" else None
-
-
 @pytest.fixture(scope="module")
 def little(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
     """The packaged release of the little country."""

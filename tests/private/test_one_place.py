@@ -18,14 +18,12 @@ from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
 from search_insights.support.arrays import Counts
-from tests.private.test_bounding import engine_session, events_of, small_world
 from tests.support.bounded import Bench, Event, bench, for_all
 from tests.support.one_place import one_place_specs
+from tests.support.small_worlds import events_of, small_world
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-__all__ = ["engine_session"]
 
 
 def check_one_place(table: Bench, counts: Counts) -> None:

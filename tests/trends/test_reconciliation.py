@@ -13,9 +13,9 @@ from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
 from search_insights.support.arrays import Floats
 from search_insights.trends.reconciliation import reconciled
-from tests.private.test_bounding import small_world
 from tests.support.logs import little_geography
 from tests.support.one_place import one_place_specs
+from tests.support.small_worlds import small_world
 
 
 def dense_least_squares(cells: CellList, counts: Floats, variances: Floats) -> tuple[Floats, Floats]:
