@@ -67,8 +67,10 @@ def _placed(names: RegionNames, log: str) -> str:
             WHERE user_id IS NOT NULL AND (({known}) & {UNREPORTED - 1}) > 0"""
     before = "bits_0"
     for i, column in enumerate(names.columns[1:], start=1):
+        coarser = any(other.has_classes for other in names.columns[:i])
+        added = _added(before, f"bits_{i}", column) if coarser and column.has_classes else f"{before} | bits_{i}"
         query = f"""
-            SELECT *, {_added(before, f"bits_{i}", column)} AS place_{i} FROM ({query}) AS to_{i}"""
+            SELECT *, {added} AS place_{i} FROM ({query}) AS to_{i}"""
         before = f"place_{i}"
     return query
 

@@ -67,6 +67,11 @@ class NameColumn:
         """The bits of its number in a place."""
         return (1 << self.no_region.bit_length()) - 1
 
+    @property
+    def has_classes(self) -> bool:
+        """Whether its regions have size classes."""
+        return bool((self.bits & CLASS_MASK).any())
+
     def numbers(self, places: Numbers) -> Numbers:
         """Return its number in each place."""
         return places >> self.shift & self.mask
