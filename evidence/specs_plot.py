@@ -13,7 +13,7 @@ PICTURE = ROOT / "docs" / "images" / "specs.svg"
 _COLOURS = {"domain": ["vaccination-v1", "vaccination-v2"], "range": ["#d1662a", "#1f6f8b"]}
 _PANELS: tuple[tuple[str, str, dict[str, Any], str], ...] = (
     ("values", "Published values", {"type": "log"}, "~s"),
-    ("median", "Median error where both publish", {"zero": True}, "%"),
+    ("median", "Median error, where both publish", {"zero": True}, "%"),
     ("covered", "Intervals that contain the truth", {"domain": [0.75, 0.85], "clamp": True}, "%"),
 )
 
@@ -33,7 +33,8 @@ def chart(found: Mapping[str, Any]) -> dict[str, Any]:
         if row["values"][spec]
     ]
     panels = [_panel(*panel, first=i == 0) for i, panel in enumerate(_PANELS)]
-    return {"data": {"values": values}, "hconcat": panels, "spacing": 24}
+    room = {"left": 36, "right": 36, "top": 8, "bottom": 8}  # fonts differ: labels may be wider than they were measured
+    return {"data": {"values": values}, "hconcat": panels, "spacing": 44, "padding": room}
 
 
 def _panel(field: str, title: str, scale: Mapping[str, Any], form: str, *, first: bool) -> dict[str, Any]:
@@ -48,9 +49,9 @@ def _panel(field: str, title: str, scale: Mapping[str, Any], form: str, *, first
     legend = {"title": None, "orient": "bottom"}
     kind = {"field": "spec", "type": "nominal"}
     return {
-        "width": 190,
+        "width": 210,
         "height": {"step": 20},
-        "title": {"text": title, "fontSize": 12},
+        "title": {"text": title, "fontSize": 11},
         "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
         "encoding": {
             "y": y,
