@@ -86,9 +86,9 @@ def _place_per_level(monkeypatch: Patch) -> None:
         ("-1 AS classed", "(draw >> {CLASS_BITS}) & {mask} AS classed"),
     )
     everywhere(monkeypatch, bounding.sums_query, _code(bounding.sums_query, *both))
-    one = "cells.first_cells(_regions(spec, names, found.open_places)).values()"
+    one = "cells.first_cells(_regions(spec.level_names, names, found.open_places)).values()"
     places = "found.open_places if level in spec.open_levels else found.classed_places"
-    several = f"[cells.first_cells(_regions(spec, names, {places}))[level] for level in spec.level_names]"
+    several = f"[cells.first_cells(_regions(spec.level_names, names, {places}))[level] for level in spec.level_names]"
     monkeypatch.setattr(counting, "_add_in_one_place", _code(counting._add_in_one_place, (one, several)))
 
 

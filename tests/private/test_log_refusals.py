@@ -34,6 +34,15 @@ def test_a_missing_mapped_column_is_refused_by_its_name(publisher: Publisher) ->
     assert_refused(publisher, result, f"{log}: no column 'topic' or 'query'", "--column category=NAME")
 
 
+@pytest.mark.parametrize("column", ["timestamp", "region"])
+def test_a_column_of_two_roles_is_refused(publisher: Publisher, column: str) -> None:
+    """With its times taken for users, each search would be a user of its own, and X1 would bound nothing."""
+    log = publisher.log()
+    result = publisher.anonymize(log, "--column", f"user_id={column}")
+    words = f"is given for user_id and for {column}; name another one with --column {column}=NAME"
+    assert_refused(publisher, result, f"{log}: column ", words)
+
+
 def test_csv_without_a_header_does_not_show_its_first_line(publisher: Publisher) -> None:
     """Without a header the first line is someone's search, so the error does not list it as column names."""
     log = publisher.folder / "log.csv"

@@ -152,7 +152,7 @@ def test_all_wrong_places_in_the_tree_are_told_at_once(tmp_path: Path) -> None:
 
 
 def test_all_missing_and_misspelled_columns_are_told_at_once(tmp_path: Path) -> None:
-    """So that the header is mended in one go."""
+    """So that the header is fixed in one go."""
     path = tmp_path / "regions.csv"
     path.write_text("code,title,level,populaton,landarea_km2\nCH,Schweiz,country,1,1\n", encoding="utf-8")
     found = [line.split(";")[0].strip() for line in lines(path)]

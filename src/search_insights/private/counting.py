@@ -5,7 +5,7 @@ before anything is spent. What makes it unfit is one list, the objections: `coun
 a check of the log collects them all.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
@@ -137,10 +137,9 @@ def add_contributions(counts: Counts, cells: CellList, names: RegionNames, found
     )
     for levels, places in parts:
         counted = np.flatnonzero((places >= 0) & (found.categories < len(spec.categories)))  # not an unknown one
-        first_cells = cells.first_cells(_regions(spec, names, places[counted]))
-        for level in levels:
-            reported = first_cells[level] >= 0
-            numbers = first_cells[level] + found.categories[counted]
+        for first_cells in cells.first_cells(_regions(levels, names, places[counted])).values():
+            reported = first_cells >= 0
+            numbers = first_cells + found.categories[counted]
             np.add.at(counts, numbers[reported], found.user_days[counted][reported])
 
 
@@ -148,14 +147,14 @@ def _add_in_one_place(counts: Counts, cells: CellList, names: RegionNames, found
     """Add what each user-day measures, in its one place, at every level that the place has."""
     spec = cells.coverage.spec
     amounts = measure_values(spec.measures, spec.topics, found.categories) * found.user_days[:, None]
-    for first_cells in cells.first_cells(_regions(spec, names, found.open_places)).values():
+    for first_cells in cells.first_cells(_regions(spec.level_names, names, found.open_places)).values():
         reported = first_cells >= 0
         numbers = first_cells[reported, None] + np.arange(len(spec.measures))
         np.add.at(counts, numbers, amounts[reported])
 
 
-def _regions(spec: Spec, names: RegionNames, places: Numbers) -> dict[str, Numbers]:
-    return {level: names.regions_for(level, places) for level in spec.level_names}
+def _regions(levels: Sequence[str], names: RegionNames, places: Numbers) -> dict[str, Numbers]:
+    return {level: names.regions_for(level, places) for level in levels}
 
 
 def _object_to_unknown_categories(

@@ -76,8 +76,18 @@ class LogSource:
 
 
 def require_columns(source: LogSource, types: Mapping[str, str], hint: str = "") -> None:
-    """Refuse a log that lacks a required column; `hint` replaces the list of its columns in the message."""
+    """Refuse a log that lacks a required column; `hint` replaces the list of its columns in the message.
+
+    A column has one role: with its times taken for users, each search would be a user of its own, which breaks X1.
+    """
+    role_of: dict[str, str] = {}
     for role in source.required:
+        other = role_of.setdefault(source.column(role), role)
+        if other != role:
+            raise LogError(
+                f"{described(source)}: column {source.column(role)!r} is given for {other} and for {role}; name "
+                f"another one with `columns` {role}=NAME"
+            )
         if source.column(role) not in types:
             raise LogError(
                 f"{described(source)}: no column {source.column(role)!r} for {role}; "

@@ -131,14 +131,13 @@ class CellList:
     def first_cells(self, regions: Mapping[str, Numbers]) -> dict[str, Numbers]:
         """Return the first cell in which searches count at each level; -1 where they count in none.
 
-        `regions` are those that the log gives for each level, at that level or not, by their index in the geography. A
-        node that does not lie in the node of the level above is left out, so that the hierarchy stays exact: the search
-        then counts in the rest.
+        `regions` are those that the log gives for each level, at that level or not, by their index in the geography;
+        with rests, for all levels from the coarsest on. A node that does not lie in the node of the level above is left
+        out, so that the hierarchy stays exact: the search then counts in the rest.
         """
         found: dict[str, Numbers] = {}
         above: Numbers | None = None
-        for level in self.coverage.spec.level_names:
-            given = regions[level]
+        for level, given in regions.items():
             nodes = np.where(given >= 0, self._nodes_at[level][given], -1)
             if self.rests and above is not None:
                 inside = (nodes >= 0) & (self.parents[nodes] == above)
