@@ -8,7 +8,7 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from importlib import resources
 from operator import attrgetter
 from pathlib import Path
@@ -26,8 +26,8 @@ from search_insights.spec.weeks import Week
 from search_insights.spec.zones import zone_data_version
 from search_insights.store.file_errors import RESTORE_HINT, explained, real_file
 from search_insights.store.journal import remember
-from search_insights.store.ledger import FinalWeek, instants_of
-from search_insights.store.store import Store, entries_of, transaction
+from search_insights.store.ledger import FinalWeek, LedgerEntry, LostWeek, instants_of
+from search_insights.store.store import Store, entries_of, lost_of, transaction
 from search_insights.store.upgrade import SCHEMA_VERSION, upgrade_file, upgrade_in_memory
 from search_insights.support.files import is_text, private_files, put_if_absent
 from search_insights.support.sql import connect
@@ -76,15 +76,39 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
 @contextmanager
 def open_store(path: Path, writable: bool = False) -> Iterator[Store]:
     """Open an existing store for reading; if `writable`, also to record what a release fixed."""
+    with _open_used(path, read_only=not writable) as (connection, about):
+        with explained(path):
+            store = Store(connection, path, _coverage(connection, about, path))
+        yield store
+
+
+@contextmanager
+def _open_used(path: Path, read_only: bool) -> "Iterator[tuple[duckdb.DuckDBPyConnection, dict[str, str]]]":
+    """Open an existing store that has a week; yield it and what it says about itself."""
     if not path.is_file():
         raise StoreError(f"{path}: no such store; 'search-insights anonymize' makes one")
-    with private_files(), _connect(path, read_only=not writable) as connection:
+    with private_files(), _connect(path, read_only=read_only) as connection:
         with explained(path):
             if _is_unused(connection):
                 raise StoreError(f"{path}: the store is empty; 'search-insights anonymize' fills it")
-            about = _upgraded(connection, path, read_only=not writable)
-            store = Store(connection, path, _coverage(connection, about, path))
-        yield store
+            about = _upgraded(connection, path, read_only=read_only)
+        yield connection, about
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLedger:
+    """The ledger of a store, the weeks that were declared lost, and whose they are."""
+
+    spec: Spec
+    geography_source: str
+    entries: list[LedgerEntry]
+    lost: list[LostWeek]
+
+
+def read_ledger(path: Path) -> StoredLedger:
+    """Read the ledger of a store, without its geography, which has many more rows."""
+    with _open_used(path, read_only=True) as (connection, about), explained(path):
+        return StoredLedger(_spec(about, path), about["geography_source"], entries_of(connection), lost_of(connection))
 
 
 def is_unused(path: Path) -> bool:
