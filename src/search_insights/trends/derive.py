@@ -18,7 +18,7 @@ from search_insights.spec.spec import Spec, Trend
 from search_insights.spec.weeks import Week
 from search_insights.store.ledger import LedgerEntry, checksum
 from search_insights.store.store import Store
-from search_insights.support.arrays import Counts, Floats
+from search_insights.support.arrays import Bools, Counts, Floats
 from search_insights.trends.reach_of_means import reach_of_means
 from search_insights.trends.reconciliation import reconciled
 from search_insights.trends.reliability import Ratios, assess
@@ -26,12 +26,18 @@ from search_insights.trends.reliability import Ratios, assess
 
 @dataclass(frozen=True)
 class Trends:
-    """The normalized popularity of every trend, week and region, before sparsity and scaling."""
+    """The normalized popularity of every trend, week and region, before sparsity and scaling.
+
+    `columns` are the trends in the order of the last axis. `known` says which values exist at all: of several editions
+    that were joined (joining.py), not every one has every region and trend. `spec` is that of the newest.
+    """
 
     spec: Spec
     weeks: tuple[date, ...]
     regions: tuple[Region, ...]
     ratios: Ratios
+    columns: tuple[Trend, ...]
+    known: Bools
 
     @cached_property
     def points(self) -> Floats:
@@ -41,7 +47,7 @@ class Trends:
 
     def total_of(self, trend: str) -> Floats:
         """Return the weekly values of a trend for the total; NaN where unreliable."""
-        number = [t.id for t in self.spec.trends].index(trend)
+        number = [t.id for t in self.columns].index(trend)
         values = self.ratios.value[:, 0, number].copy()
         values[~self.ratios.kept[:, 0, number]] = np.nan
         return values
@@ -61,7 +67,8 @@ def trends_of(cells: CellList, weeks: Sequence[date], noisy: Counts) -> Trends:
     x, y = trend_counts(spec, counts), counts[:, :, :1]
     x_sigma, y_sigma = np.sqrt(trend_variances(spec, variances)), np.sqrt(variances[:, :1])
     ratios = assess(x, y, x_sigma, y_sigma, spec.reliability, trend_reaches(cells, variances))
-    return Trends(spec, tuple(weeks), (cells.coverage.geography.country, *cells.regions), ratios)
+    regions = (cells.coverage.geography.country, *cells.regions)
+    return Trends(spec, tuple(weeks), regions, ratios, spec.trends, np.ones(ratios.kept.shape, dtype=bool))
 
 
 def estimates(cells: CellList, noisy: Floats) -> tuple[Floats, Floats]:
