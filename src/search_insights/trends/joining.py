@@ -6,18 +6,21 @@ earlier editions have. Where an edition lacks a region or a trend there is no va
 """
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from search_insights.errors import StoreError
 from search_insights.spec.geography import Region
 from search_insights.spec.spec import Trend
-from search_insights.trends.derive import Trends
 from search_insights.trends.reliability import Ratios
 
+if TYPE_CHECKING:
+    from search_insights.trends.derive import Trends
 
-def joined(parts: Sequence[Trends]) -> Trends:
+
+def joined(parts: "Sequence[Trends]") -> "Trends":
     """Join the trends of several editions, the oldest first."""
     *_, last = parts
     if len(parts) == 1:
@@ -32,7 +35,7 @@ def joined(parts: Sequence[Trends]) -> Trends:
         known[place] = part.known
         for name in _RATIOS:
             getattr(ratios, name)[place] = getattr(part.ratios, name)
-    return Trends(last.spec, weeks, regions, ratios, columns, known)
+    return replace(last, weeks=weeks, regions=regions, ratios=ratios, columns=columns, known=known)
 
 
 _RATIOS = tuple(field.name for field in fields(Ratios))
@@ -42,7 +45,7 @@ def _is_bool(name: str) -> bool:
     return name in ("positive", "kept")
 
 
-def _regions(parts: Sequence[Trends]) -> tuple[Region, ...]:
+def _regions(parts: "Sequence[Trends]") -> tuple[Region, ...]:
     """Return the regions of all parts, each once, as the newest that has it knows it; the newest part's come first."""
     found: dict[str, Region] = {}
     for region in (region for part in reversed(parts) for region in part.regions):
@@ -50,7 +53,7 @@ def _regions(parts: Sequence[Trends]) -> tuple[Region, ...]:
     return tuple(found.values())
 
 
-def _columns(parts: Sequence[Trends]) -> tuple[Trend, ...]:
+def _columns(parts: "Sequence[Trends]") -> tuple[Trend, ...]:
     """Return the trends of all parts, likewise."""
     found: dict[str, Trend] = {}
     for trend in (trend for part in reversed(parts) for trend in part.columns):
@@ -59,7 +62,7 @@ def _columns(parts: Sequence[Trends]) -> tuple[Trend, ...]:
 
 
 def _places(
-    parts: Sequence[Trends], regions: Sequence[Region], columns: Sequence[Trend]
+    parts: "Sequence[Trends]", regions: Sequence[Region], columns: Sequence[Trend]
 ) -> "list[tuple[np.ndarray[tuple[int, ...], np.dtype[np.intp]], ...]]":
     """Return where the values of each part are in the joined arrays."""
     region_number = {region.place_id: i for i, region in enumerate(regions)}
