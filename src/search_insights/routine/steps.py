@@ -69,17 +69,22 @@ def remove_all_leftovers(settings: Settings) -> None:
 
 
 def dataset_is_current(folder: Path, held: Held) -> bool:
-    """Return whether a folder shows the noise of every week of the store, and every lost week; no if it is damaged."""
-    from search_insights.dataset.folder import published_weeks, read_dataset
+    """Return whether a folder shows the noise of every week of the store, every lost week and every recorded change.
+
+    No if it is damaged.
+    """
+    from search_insights.dataset.folder import published_changes, published_weeks, read_dataset
 
     try:
         lost = read_dataset(folder).privacy.get("lost_weeks", ())
         shown = {week.week: week.checksum for week in published_weeks(folder).values()}
     except InputError:
         return False  # publishing says what is wrong, or makes the folder
-    return shown == {entry.week: entry.checksum for entry in held.entries} and {row["week"] for row in lost} == {
-        week.isoformat() for week in held.declared
-    }
+    return (
+        shown == {entry.week: entry.checksum for entry in held.entries}
+        and {row["week"] for row in lost} == {week.isoformat() for week in held.declared}
+        and published_changes(folder) == held.changes
+    )
 
 
 def _publish(settings: Settings, dataset: Path, progress: Progress) -> str:

@@ -71,6 +71,11 @@ class Store:
         with explained(self.path):
             return entries_of(self.connection)
 
+    def present_entries(self) -> list[LedgerEntry]:
+        """Return the entries of the present edition's weeks."""
+        present = self.editions[-1].number
+        return [entry for entry in self.entries() if self.edition_of(entry.week).number == present]
+
     def holds(self, week: Week) -> bool:
         """Return whether a week was noised already."""
         return bool(self._rows("SELECT 1 FROM ledger WHERE week = ?", week.first_day))
