@@ -48,7 +48,7 @@ PACKAGE = {
     "resources": [{"format": str, "path": str, "bytes": int, "hash": str, "schema": {"fields": [_FIELD]}}],
 }
 _WEEK = {"week": str, "checksum": str, **dict.fromkeys(("begins_at?", "ends_at?", "times?", "naive_zone?"), str)}
-LEDGER = {"spec?": {"fingerprint": str}, "ledger": [_WEEK]}
+LEDGER = {"identity?": str, "spec?": {"fingerprint": str}, "ledger": [_WEEK]}
 PRIVACY = {
     "name": str,
     "flavor": {"privacy_unit": str, "neighbouring_relation": str, "bounds": [str]},
