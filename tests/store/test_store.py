@@ -120,11 +120,13 @@ def test_any_spec_survives_being_written_as_toml() -> None:
 
 
 def test_another_spec_on_the_store_is_refused_with_the_difference(tmp_path: Path, other_coverage: Coverage) -> None:
-    """A store holds one release; the error names the key that differs and both values."""
+    """The error names the key that differs, both values, and the command that records the change."""
     fill(tmp_path / "store.db", other_coverage)
     changed = replace(other_coverage.spec, min_area_km2=0.75)
     with (
-        pytest.raises(StoreError, match=r"min_area_km2 is 0\.5 in the store, 0\.75 now"),
+        pytest.raises(
+            StoreError, match=r"counting: min_area_km2: 0\.5 -> 0\.75.*store edition `store` .* `from_week` WEEK"
+        ),
         create_or_open_store(tmp_path / "store.db", Coverage(changed, other_coverage.geography)),
     ):
         pass
@@ -133,12 +135,12 @@ def test_another_spec_on_the_store_is_refused_with_the_difference(tmp_path: Path
 def test_another_geography_on_the_store_is_refused_with_the_difference(
     tmp_path: Path, other_coverage: Coverage
 ) -> None:
-    """A changed table of regions is refused; the error says how many regions changed."""
+    """A changed table of regions is refused; the error says what changed, where, and how to record it."""
     fill(tmp_path / "store.db", other_coverage)
     rows = [(*row[:5], 41.0, *row[6:]) if row[-1] == "qz/s/p01" else row for row in OTHER_REGIONS]
     changed = Coverage(other_coverage.spec, load_geography(write_csv(tmp_path / "changed.csv", rows)))
     with (
-        pytest.raises(StoreError, match="1 regions are new or changed, 1 are missing or changed"),
+        pytest.raises(StoreError, match=r"words: regions\.qz/s/p01\.land_area_km2: 4.* -> 41\.0.*store edition"),
         create_or_open_store(tmp_path / "store.db", changed),
     ):
         pass
@@ -222,7 +224,7 @@ def test_a_store_of_a_later_schema_is_refused(tmp_path: Path, other_coverage: Co
 
 def test_a_store_whose_spec_was_changed_is_refused(tmp_path: Path, other_coverage: Coverage) -> None:
     """The stored spec must have the fingerprint that was recorded when the store was made."""
-    change = "UPDATE about SET value = replace(value, '3.3', '3.4') WHERE key = 'spec'"
+    change = "UPDATE specs SET toml = replace(toml, '3.3', '3.4')"
     fill(tmp_path / "store.db", other_coverage, change)
     with pytest.raises(StoreError, match="not the one that it was made with"), open_store(tmp_path / "store.db"):
         pass

@@ -273,9 +273,45 @@ def test_the_sparse_regions_of_the_first_version_are_kept(first_store: Path) -> 
         assert (record.removed, record.withdrawn, record.fixed_at[:10]) == (["zip/1"], [], "2023-10-09")
 
 
+def as_version_3(store: Path) -> None:
+    """Make a store what the third version made: it had one spec and one geography, and no editions."""
+    change(
+        store,
+        """
+        INSERT INTO about SELECT unnest(['spec', 'spec_fingerprint']), unnest([toml, fingerprint]) FROM specs;
+        INSERT INTO about SELECT unnest(['geography_source', 'geography_fingerprint']), unnest([source, fingerprint])
+        FROM geographies;
+        DROP TABLE specs; DROP TABLE geographies; DROP TABLE changes;
+        ALTER TABLE regions DROP COLUMN geography; ALTER TABLE cells DROP COLUMN edition;
+        ALTER TABLE scaling DROP COLUMN change; ALTER TABLE scaling DROP COLUMN trend;
+        ALTER TABLE sparsity DROP COLUMN change; ALTER TABLE sparsity DROP COLUMN edition;
+        UPDATE about SET value = '3' WHERE key = 'schema_version'
+        """,
+    )
+
+
 def as_version_2(store: Path) -> None:
     """Make a store what the second version made: it had no table of models."""
+    as_version_3(store)
     change(store, "DROP TABLE models; UPDATE about SET value = '2' WHERE key = 'schema_version'")
+
+
+def test_a_store_of_the_third_version_becomes_the_first_edition(store: Path, short_coverage: Coverage) -> None:
+    """Its spec and geography are those of edition 1, with the same weeks; reading does not change the file."""
+    with open_store(store) as opened:
+        entries = opened.entries()
+    as_version_3(store)
+    before = store.read_bytes()
+    assert problems_of(store) == []
+    assert store.read_bytes() == before
+    for writable in (False, True):  # as it is, and upgraded
+        with open_store(store, writable=writable) as opened:
+            (edition,) = opened.editions
+            assert (edition.counted, edition.first_week) == (short_coverage, None)
+            assert opened.entries() == entries
+            assert opened.changes()[0].recorded_at == min(entry.committed_at for entry in entries)
+    add_weeks(store, short_coverage, {}, start=2)
+    assert problems_of(store) == []
 
 
 def test_a_store_of_the_second_version_can_still_be_used(store: Path, short_coverage: Coverage) -> None:
@@ -297,21 +333,21 @@ def test_a_model_that_classified_no_week_is_found(store: Path) -> None:
 
 
 def newer(store: Path) -> None:
-    change(store, "UPDATE about SET value = '4' WHERE key = 'schema_version'")
+    change(store, "UPDATE about SET value = '5' WHERE key = 'schema_version'")
 
 
 def no_version(store: Path) -> None:
     change(store, "DELETE FROM about WHERE key = 'schema_version'")
 
 
-@pytest.mark.parametrize(("make", "version"), [(newer, "4"), (no_version, "none")])
+@pytest.mark.parametrize(("make", "version"), [(newer, "5"), (no_version, "none")])
 def test_a_store_of_an_unknown_version_is_refused(
     first_store: Path, short_coverage: Coverage, make: Callable[[Path], None], version: str
 ) -> None:
     """The error names the version and says to use the program that made the store; the file is not changed."""
     make(first_store)
     before = first_store.read_bytes()
-    words = f"made with schema version {version}; this program knows versions 1 to 3: use the version of this"
+    words = f"made with schema version {version}; this program knows versions 1 to 4: use the version of this"
     with pytest.raises(StoreError, match=words), open_store(first_store):
         pass
     with pytest.raises(StoreError, match=words), create_or_open_store(first_store, short_coverage):

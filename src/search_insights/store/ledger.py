@@ -186,20 +186,26 @@ class ModelRecord:
 
 @dataclass(frozen=True, slots=True)
 class ScalingRecord:
-    """The scaling factor, the weeks of the release that fixed it, and on which day (UTC)."""
+    """The scaling factor, the weeks of the release that fixed it, and on which day (UTC).
+
+    `change` is the one that asked for it (store/editions.py); `trend` is the one that it holds for, empty for all.
+    """
 
     factor: float
     first_week: date
     last_week: date
     weeks: int
     fixed_at: str
+    change: int = 1
+    trend: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SparsityRecord:
     """The regions (place_ids) removed for sparsity, the weeks of the release that decided it, and the day (UTC).
 
-    `withdrawn` are those of the removed regions that were published until then.
+    `withdrawn` are those of the removed regions that were published until then. `change` is the one that asked for the
+    rule; `edition` is the one whose regions were judged.
     """
 
     first_week: date
@@ -207,6 +213,8 @@ class SparsityRecord:
     removed: list[str]
     fixed_at: str
     withdrawn: list[str]
+    change: int = 1
+    edition: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def lose(store_path: Path, first_day: date, reason: str) -> LostWeek:
 
 def _checked_week(store: Store, first_day: date) -> Week:
     try:
-        return week_of(store.coverage.spec, first_day)
+        return week_of(store.edition_of(first_day).counted.spec, first_day)
     except InputError as error:
         raise InputError(f"`week`: {error}") from None
 

@@ -4,30 +4,26 @@ A store may be reached by a link. DuckDB keeps its write-ahead log beside the na
 is always opened by the name of the file itself: whoever opens it then finds every committed week, and the journal.
 """
 
-import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import fields
+from datetime import UTC, datetime
 from importlib import resources
-from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from search_insights.errors import StoreError
-from search_insights.spec.cells import CellList
+from search_insights.spec.changes import differences, kind_of
 from search_insights.spec.coverage import Coverage
-from search_insights.spec.geography import Geography, Region, build_geography
-from search_insights.spec.spec import Spec
-from search_insights.spec.spec_file import parse_spec, spec_toml
+from search_insights.spec.spec_file import parse_spec
 from search_insights.spec.weeks import Week
 from search_insights.spec.zones import zone_data_version
+from search_insights.store.coverages import add_change, fingerprints_of, keep_words, read_editions
+from search_insights.store.editions import Change
 from search_insights.store.file_errors import RESTORE_HINT, explained, real_file
 from search_insights.store.journal import remember
 from search_insights.store.ledger import FinalWeek, instants_of
-from search_insights.store.store import Store, entries_of, transaction
+from search_insights.store.store import Store, changes_of, entries_of, transaction
 from search_insights.store.upgrade import SCHEMA_VERSION, upgrade_file, upgrade_in_memory
 from search_insights.support.files import is_text, private_files, put_if_absent
 from search_insights.support.sql import connect
@@ -36,14 +32,13 @@ from search_insights.support.working_folder import remove_abandoned, working_fol
 if TYPE_CHECKING:
     import duckdb
 
+_SHOWN = 3  # differences in a message
 _MAGIC = slice(8, 12)  # where a file of DuckDB says what it is, after the checksum of its first block
-
-_region_values = attrgetter(*(field.name for field in fields(Region)))
 
 
 @contextmanager
 def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
-    """Open a store for writing, or create it; refuse one that belongs to another spec or geography.
+    """Open a store for writing, or create it; refuse one that has no edition of this spec and geography.
 
     A new store to which no week was committed is removed again.
     """
@@ -58,13 +53,12 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
     with private_files(), _connect(path, read_only=False) as connection:
         try:
             with explained(path):
-                if _is_unused(connection) and _stored_fingerprints(connection) != _fingerprints(coverage):
+                if _is_unused(connection) and _stored_fingerprints(connection) != fingerprints_of(coverage):
                     _create(connection, coverage)
-                about = _upgraded(connection, path, read_only=False)
-                if (about["spec_fingerprint"], about["geography_fingerprint"]) != _fingerprints(coverage):
-                    raise _mismatch(Store(connection, path, _coverage(connection, about, path)), coverage)
-                _reword(connection, about, coverage.spec)
-            store = Store(connection, path, coverage)
+                _upgrade(connection, path, read_only=False)
+                store = _store(connection, path, coverage)
+                _require_known(store, coverage)
+                keep_words(connection, coverage.spec)
             remember(path, [entry.final for entry in store.entries()], store.lost())
             _require_same_boundaries(store)
             yield store
@@ -82,8 +76,8 @@ def open_store(path: Path, writable: bool = False) -> Iterator[Store]:
         with explained(path):
             if _is_unused(connection):
                 raise StoreError(f"{path}: the store is empty; 'search-insights anonymize' fills it")
-            about = _upgraded(connection, path, read_only=not writable)
-            store = Store(connection, path, _coverage(connection, about, path))
+            _upgrade(connection, path, read_only=not writable)
+            store = _store(connection, path)
         yield store
 
 
@@ -99,26 +93,31 @@ def is_unused(path: Path) -> bool:
 def open_store_if_any(path: Path, coverage: Coverage) -> Iterator[Store | None]:
     """Open a store for reading, as `create_or_open_store` would find it; None if it has no week or is not there.
 
-    Refuse one that belongs to another spec or geography. Nothing is written.
+    Refuse one that has no edition of this spec and geography. Nothing is written.
     """
     if not path.exists():
         yield None
         return
     with private_files(), _connect(path, read_only=True) as connection:
         with explained(path):
-            unused = _is_unused(connection)
-            about = {} if unused else _upgraded(connection, path, read_only=True)
-            if not unused and (about["spec_fingerprint"], about["geography_fingerprint"]) != _fingerprints(coverage):
-                raise _mismatch(Store(connection, path, _coverage(connection, about, path)), coverage)
-        yield None if unused else Store(connection, path, coverage)
+            store = None
+            if not _is_unused(connection):
+                _upgrade(connection, path, read_only=True)
+                store = _store(connection, path, coverage)
+                _require_known(store, coverage)
+        yield store
 
 
 def read_weeks(path: Path) -> tuple[tuple[str, str], list[FinalWeek]]:
-    """Return the fingerprints of a store's spec and geography, and its weeks, without reading the rest of it."""
+    """Return the fingerprints of a store's first spec and geography, and its weeks, without reading the rest of it."""
     with _connect(path, read_only=True) as connection, explained(path):
-        about = _upgraded(connection, path, read_only=True)
-        weeks = [entry.final for entry in entries_of(connection)]
-        return (about["spec_fingerprint"], about["geography_fingerprint"]), weeks
+        _upgrade(connection, path, read_only=True)
+        first, weeks = changes_of(connection)[0], [entry.final for entry in entries_of(connection)]
+        return (first.spec, first.geography), weeks
+
+
+def _store(connection: "duckdb.DuckDBPyConnection", path: Path, given: Coverage | None = None) -> Store:
+    return Store(connection, path, read_editions(connection, path, changes_of(connection), given))
 
 
 def _connect(path: Path, read_only: bool) -> "duckdb.DuckDBPyConnection":
@@ -166,20 +165,20 @@ def require_one_name(path: Path) -> None:
     )
 
 
-def _upgraded(connection: "duckdb.DuckDBPyConnection", path: Path, read_only: bool) -> dict[str, str]:
-    """Bring a store of an earlier version to the present one; return what it says about itself."""
+def _upgrade(connection: "duckdb.DuckDBPyConnection", path: Path, read_only: bool) -> None:
+    """Bring a store of an earlier version to the present one."""
     about = _about(connection, path)
     if about["schema_version"] != str(SCHEMA_VERSION):
-        time_zone = _spec(about, path).time_zone
+        time_zone = parse_spec(about["spec"], f"{path} (spec)").time_zone
         with transaction(connection):
-            (upgrade_in_memory if read_only else upgrade_file)(connection, int(about["schema_version"]), time_zone)
-    return about
+            (upgrade_in_memory if read_only else upgrade_file)(connection, about, time_zone)
 
 
 def _require_same_boundaries(store: Store) -> None:
     """Refuse zone data by which a week of the store would begin or end at another instant: weeks might then overlap."""
     for entry in store.entries():
-        if instants_of(Week(entry.week, store.coverage.spec.time_zone)) != (entry.begins_at, entry.ends_at):
+        time_zone = store.edition_of(entry.week).counted.spec.time_zone
+        if instants_of(Week(entry.week, time_zone)) != (entry.begins_at, entry.ends_at):
             raise StoreError(
                 f"{store.path}: by the time zone data {zone_data_version()}, week {entry.week} begins or ends at "
                 f"another instant than when it was counted, by {entry.zone_data or 'another version'}; install the "
@@ -223,16 +222,13 @@ def _draft_prefix(path: Path) -> str:
     return f".{path.name}.draft-"
 
 
-def _reword(connection: "duckdb.DuckDBPyConnection", about: dict[str, str], spec: Spec) -> None:
-    """Keep the present words of the same spec: definitions of topics are no part of its fingerprint."""
-    if about["spec"] != spec_toml(spec):
-        connection.execute("UPDATE about SET value = ? WHERE key = 'spec'", [spec_toml(spec)])
-
-
-def _stored_fingerprints(connection: "duckdb.DuckDBPyConnection") -> tuple[str | None, str | None]:
-    """Return the fingerprints of a store's spec and geography; None if the database is not a store."""
+def _stored_fingerprints(connection: "duckdb.DuckDBPyConnection") -> tuple[str, str] | None:
+    """Return the fingerprints of a store's spec and geography; None if the database is no store, or an older one."""
     about = _read_about(connection) or {}
-    return about.get("spec_fingerprint"), about.get("geography_fingerprint")
+    if about.get("schema_version") != str(SCHEMA_VERSION):
+        return None
+    changes = changes_of(connection)
+    return (changes[-1].spec, changes[-1].geography) if len(changes) == 1 else None
 
 
 def _read_about(connection: "duckdb.DuckDBPyConnection") -> dict[str, str] | None:
@@ -246,37 +242,12 @@ def _read_about(connection: "duckdb.DuckDBPyConnection") -> dict[str, str] | Non
 
 
 def _create(connection: "duckdb.DuckDBPyConnection", coverage: Coverage) -> None:
-    about = {
-        "schema_version": str(SCHEMA_VERSION),
-        "spec": spec_toml(coverage.spec),
-        "geography_source": coverage.geography.source,
-        **dict(zip(("spec_fingerprint", "geography_fingerprint"), _fingerprints(coverage), strict=True)),
-    }
     schema = (resources.files("search_insights.store") / "schema.sql").read_text(encoding="utf-8")
-    regions, cells = coverage.geography.regions, CellList(coverage)
-    region_columns = zip(*((i, *_region_values(region)) for i, region in enumerate(regions)), strict=True)
-    measures = [measure.id for measure in coverage.spec.measures]
+    beginning = Change(1, "counting", None, *fingerprints_of(coverage), "", datetime.now(UTC).date().isoformat())
     with transaction(connection):
         connection.execute(schema)
-        connection.executemany("INSERT INTO about VALUES (?, ?)", list(about.items()))
-        _insert(connection, "regions", [np.array(values, dtype=object) for values in region_columns])
-        _insert(
-            connection,
-            "cells",
-            [
-                np.arange(cells.sigmas.size, dtype=np.int32),
-                np.repeat(np.array([node.place_id for node in cells.nodes], dtype=object), len(measures)),
-                np.tile(np.array(measures, dtype=object), len(cells.nodes)),
-                cells.sigmas,
-            ],
-        )
-
-
-def _insert(connection: "duckdb.DuckDBPyConnection", table: str, columns: list[Any]) -> None:
-    """Insert many rows at once, column by column."""
-    connection.register("given", {f"c{i}": values for i, values in enumerate(columns)})
-    connection.execute(f"INSERT INTO {table} SELECT * FROM given")
-    connection.unregister("given")
+        connection.execute("INSERT INTO about VALUES ('schema_version', ?)", [str(SCHEMA_VERSION)])
+        add_change(connection, beginning, coverage, edition=1)
 
 
 def _about(connection: "duckdb.DuckDBPyConnection", path: Path) -> dict[str, str]:
@@ -292,60 +263,16 @@ def _about(connection: "duckdb.DuckDBPyConnection", path: Path) -> dict[str, str
     return about
 
 
-def _coverage(connection: "duckdb.DuckDBPyConnection", about: dict[str, str], path: Path) -> Coverage:
-    """Return the spec and the geography that the store was made with."""
-    return Coverage(_spec(about, path), _geography(connection, about, path))
-
-
-def _fingerprints(coverage: Coverage) -> tuple[str, str]:
-    return coverage.spec.fingerprint, coverage.geography.fingerprint
-
-
-def _spec(about: dict[str, str], path: Path) -> Spec:
-    spec = parse_spec(about["spec"], f"{path} (spec)")
-    if spec.fingerprint != about["spec_fingerprint"]:
-        raise StoreError(f"{path}: the spec in the store is not the one that it was made with; {RESTORE_HINT}")
-    return spec
-
-
-def _geography(connection: "duckdb.DuckDBPyConnection", about: dict[str, str], path: Path) -> Geography:
-    rows = connection.execute("SELECT * EXCLUDE (number) FROM regions ORDER BY number").fetchall()
-    geography = build_geography([Region(*row) for row in rows], about["geography_source"])
-    if geography.fingerprint != about["geography_fingerprint"]:
-        raise StoreError(f"{path}: the geography in the store is not the one that it was made with; {RESTORE_HINT}")
-    return geography
-
-
-def _mismatch(store: Store, wanted: Coverage) -> StoreError:
-    """Return the error that says how a store differs from what is wanted: releases are not mixed in one store."""
-    stored = store.coverage
-    if stored.spec.fingerprint != wanted.spec.fingerprint:
-        return StoreError(
-            f"{store.path}: the store was made with another spec: {_difference(stored.spec, wanted.spec)}; "
-            "use the same spec, or a new store"
-        )
-    old, new = (set(coverage.geography.regions) for coverage in (stored, wanted))
-    return StoreError(
-        f"{store.path}: the store was made with another geography ({stored.geography.source}): {len(new - old):,} "
-        f"regions are new or changed, {len(old - new):,} are missing or changed; use the same one, or a new store"
+def _require_known(store: Store, wanted: Coverage) -> None:
+    """Refuse a spec and geography of which the store has no edition, with what differs and the way out."""
+    if any(fingerprints_of(wanted) in edition.fingerprints for edition in store.editions):
+        return
+    found = differences(store.editions[-1].counted, wanted)
+    shown = [f"{d.key}: {d.old} -> {d.new}" if d.old else f"{d.key}: {d.new}" for d in found[:_SHOWN]]
+    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    kind = kind_of(found) if found else "words"
+    raise StoreError(
+        f"{store.path}: the store was made with another spec or geography ({kind}: {'; '.join(shown)}{more}). Use the "
+        f"same, or record the change: search-insights store edition `store` {store.path} `spec` FILE"
+        f"{' `from_week` WEEK' if kind == 'counting' else ''} `reason` TEXT"
     )
-
-
-def _difference(stored: Spec, wanted: Spec) -> str:
-    """Return the keys in which two specs differ, with both values."""
-    old, new = (_flat(json.loads(spec.canonical())) for spec in (stored, wanted))
-    keys = [key for key in sorted(old | new) if old.get(key) != new.get(key)]
-    shown = [f"{key} is {old.get(key)} in the store, {new.get(key)} now" for key in keys[:3]]
-    return "; ".join(shown) + (f"; and {len(keys) - 3} more" if len(keys) > 3 else "")
-
-
-def _flat(value: Any, path: str = "") -> dict[str, Any]:
-    """Return nested values by their paths, such as promise.epsilon."""
-    if isinstance(value, list):
-        value = dict(enumerate(value))
-    if not isinstance(value, dict):
-        return {path: value}
-    flat: dict[str, Any] = {}
-    for key, inner in value.items():
-        flat |= _flat(inner, f"{path}.{key}" if path else str(key))
-    return flat

@@ -1,15 +1,27 @@
--- The store, schema version 3. Everything in it has noise or is public: no event, user, query or exact count.
+-- The store, schema version 4. Everything in it has noise or is public: no event, user, query or exact count.
 
 CREATE OR REPLACE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 
--- The geography of the store.
-CREATE OR REPLACE TABLE regions (
-    number INTEGER NOT NULL, code TEXT NOT NULL, name TEXT NOT NULL, level TEXT NOT NULL, parent TEXT,
-    population BIGINT, land_area_km2 DOUBLE, latitude DOUBLE, longitude DOUBLE, place_id TEXT NOT NULL
+-- Every change of spec or geography, the first of them the beginning of the store. Those of counting begin an edition.
+CREATE OR REPLACE TABLE changes (
+    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, from_week DATE, spec TEXT NOT NULL, geography TEXT NOT NULL,
+    reason TEXT NOT NULL, recorded_at TEXT NOT NULL, crosswalk TEXT NOT NULL, keeps_scale BOOLEAN NOT NULL
 );
 
--- The public list of cells, the same for every week.
-CREATE OR REPLACE TABLE cells (cell INTEGER NOT NULL, place_id TEXT NOT NULL, category TEXT NOT NULL, sigma DOUBLE NOT NULL);
+-- Every spec and every geography that a change names, by fingerprint.
+CREATE OR REPLACE TABLE specs (fingerprint TEXT PRIMARY KEY, toml TEXT NOT NULL);
+CREATE OR REPLACE TABLE geographies (fingerprint TEXT PRIMARY KEY, source TEXT NOT NULL);
+CREATE OR REPLACE TABLE regions (
+    number INTEGER NOT NULL, code TEXT NOT NULL, name TEXT NOT NULL, level TEXT NOT NULL, parent TEXT,
+    population BIGINT, land_area_km2 DOUBLE, latitude DOUBLE, longitude DOUBLE, place_id TEXT NOT NULL,
+    geography TEXT NOT NULL
+);
+
+-- The public list of cells of each edition, the same for every week of it.
+CREATE OR REPLACE TABLE cells (
+    cell INTEGER NOT NULL, place_id TEXT NOT NULL, category TEXT NOT NULL, sigma DOUBLE NOT NULL,
+    edition INTEGER NOT NULL
+);
 
 -- The noisy counts of every week that was released, and the ledger entry that was committed with them.
 CREATE OR REPLACE TABLE counts (week DATE NOT NULL, cell INTEGER NOT NULL, noisy BIGINT NOT NULL);
@@ -31,14 +43,15 @@ CREATE OR REPLACE TABLE lost (
     recorded_at TEXT NOT NULL
 );
 
--- What a release fixed for all later ones (post-processing of noisy counts). At most one row each.
+-- What a release fixed for all later ones (post-processing of noisy counts), until a change asks for it to be fixed anew.
+-- Scaling has one row for each change and trend (an empty one: all trends), sparsity one for each change and edition.
 CREATE OR REPLACE TABLE scaling (
     factor DOUBLE NOT NULL, first_week DATE NOT NULL, last_week DATE NOT NULL, weeks INTEGER NOT NULL,
-    fixed_at TEXT NOT NULL
+    fixed_at TEXT NOT NULL, change INTEGER NOT NULL, trend TEXT NOT NULL
 );
 CREATE OR REPLACE TABLE sparsity (
     first_week DATE NOT NULL, last_week DATE NOT NULL, removed TEXT[] NOT NULL, fixed_at TEXT NOT NULL,
-    withdrawn TEXT[] NOT NULL
+    withdrawn TEXT[] NOT NULL, change INTEGER NOT NULL, edition INTEGER NOT NULL
 );
 
 -- Changes of published values, each with the publisher's reason.

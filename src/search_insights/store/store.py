@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, fields
 from datetime import date
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +18,8 @@ import numpy as np
 
 from search_insights.errors import StoreError
 from search_insights.spec.coverage import Coverage
-from search_insights.spec.geography import Region
 from search_insights.spec.weeks import Week
+from search_insights.store.editions import Change, Edition, edition_of
 from search_insights.store.file_errors import explained
 from search_insights.store.journal import refuse_lost, refuse_second_noise, remember, remember_lost
 from search_insights.store.ledger import (
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
 # never released should not be there.
 _ROWS_PER_INSERT = 100_000
 
-_region_values = attrgetter(*(field.name for field in fields(Region)))
-
 _TABLES = {ScalingRecord: "scaling", SparsityRecord: "sparsity", CorrectionRecord: "corrections"}
 
 
@@ -53,7 +50,21 @@ class Store:
 
     connection: "duckdb.DuckDBPyConnection"
     path: Path
-    coverage: Coverage
+    editions: tuple[Edition, ...]
+
+    @property
+    def coverage(self) -> Coverage:
+        """The spec and geography of the present edition."""
+        return self.editions[-1].coverage
+
+    def edition_of(self, first_day: date) -> Edition:
+        """Return the edition of the week that begins on a day."""
+        return edition_of(self.editions, first_day)
+
+    def changes(self) -> list[Change]:
+        """Return the recorded changes of spec and geography, the oldest first."""
+        with explained(self.path):
+            return changes_of(self.connection)
 
     def entries(self) -> list[LedgerEntry]:
         """Return the ledger, the oldest week first."""
@@ -109,7 +120,7 @@ class Store:
 
     def require_can_be_lost(self, lost: LostWeek) -> None:
         """Refuse a week that the store holds, and one that was declared lost already."""
-        week = Week(lost.week, self.coverage.spec.time_zone)
+        week = Week(lost.week, self.edition_of(lost.week).counted.spec.time_zone)
         if self._overlaps(week):
             raise StoreError(f"{self.path}: holds week {week}, or some of its instants; it is not lost")
         for known in self.lost():
@@ -120,27 +131,41 @@ class Store:
                 )
 
     def scaling(self) -> ScalingRecord | None:
-        """Return the factor that the first release fixed, if there was one."""
-        rows = self._rows("SELECT * FROM scaling")
-        return ScalingRecord(*rows[0]) if rows else None
+        """Return the factor that a release fixed last, if there was one."""
+        return next(reversed(self.scalings()), None)
 
     def sparsity(self) -> SparsityRecord | None:
-        """Return which regions were removed, if that was decided."""
-        rows = self._rows("SELECT * FROM sparsity")
-        return SparsityRecord(*rows[0]) if rows else None
+        """Return which regions of the first edition were removed, if that was decided."""
+        return next(iter(self.sparsities()), None)
+
+    def scalings(self) -> list[ScalingRecord]:
+        """Return the factors that releases fixed, those of the latest change last."""
+        return [ScalingRecord(*row) for row in self._rows("SELECT * FROM scaling ORDER BY change, rowid")]
+
+    def sparsities(self) -> list[SparsityRecord]:
+        """Return which regions were removed, those of the latest change last."""
+        return [SparsityRecord(*row) for row in self._rows("SELECT * FROM sparsity ORDER BY change, edition")]
 
     def corrections(self) -> list[CorrectionRecord]:
         """Return the recorded changes of published values."""
         return [CorrectionRecord(*row) for row in self._rows("SELECT * FROM corrections ORDER BY recorded_at, rowid")]
 
     def fix(self, record: ScalingRecord | SparsityRecord | CorrectionRecord) -> None:
-        """Record what a release decided; once fixed, scaling and sparsity never change."""
+        """Record what a release decided; scaling and sparsity are fixed once for each change that asks for them."""
         table = _TABLES[type(record)]
         values = list(astuple(record))
         with explained(self.path), transaction(self.connection):
-            if table != "corrections" and self.connection.execute(f"SELECT 1 FROM {table}").fetchall():
+            if self._is_fixed(record):
                 raise StoreError(f"{self.path}: {table} is fixed already; it does not change")
             self.connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' for _ in values)})", values)
+
+    def _is_fixed(self, record: ScalingRecord | SparsityRecord | CorrectionRecord) -> bool:
+        """Return whether a release has decided the same thing already."""
+        if isinstance(record, ScalingRecord):
+            return (record.change, record.trend) in {(known.change, known.trend) for known in self.scalings()}
+        if isinstance(record, SparsityRecord):
+            return (record.change, record.edition) in {(known.change, known.edition) for known in self.sparsities()}
+        return False
 
     def noisy_counts(self, week: Week) -> Counts:
         """Return a week's noisy counts in the order of the cells."""
@@ -161,13 +186,20 @@ class Store:
         """Return the weeks that have counts."""
         return [week for (week,) in self._rows("SELECT DISTINCT week FROM counts ORDER BY week")]
 
-    def cells(self) -> list[tuple[int, str, str, float]]:
-        """Return the list of cells: number, place_id, category, sigma."""
-        return [(row[0], row[1], row[2], row[3]) for row in self._rows("SELECT * FROM cells ORDER BY cell")]
+    def cells(self, edition: int = 1) -> list[tuple[int, str, str, float]]:
+        """Return the list of cells of an edition: number, place_id, category, sigma."""
+        rows = self._rows("SELECT * EXCLUDE (edition) FROM cells WHERE edition = ? ORDER BY cell", edition)
+        return [(row[0], row[1], row[2], row[3]) for row in rows]
 
     def _rows(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
         with explained(self.path):
             return self.connection.execute(sql, parameters).fetchall()
+
+
+def changes_of(connection: "duckdb.DuckDBPyConnection") -> list[Change]:
+    """Return the recorded changes of a store that is open, the oldest first."""
+    columns = ", ".join(field.name for field in fields(Change))
+    return [Change(*row) for row in connection.execute(f"SELECT {columns} FROM changes ORDER BY number").fetchall()]
 
 
 def entries_of(connection: "duckdb.DuckDBPyConnection") -> list[LedgerEntry]:

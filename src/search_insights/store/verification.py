@@ -11,7 +11,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from search_insights.spec.cells import CellList
 from search_insights.spec.spec import WEEKDAYS
 from search_insights.spec.weeks import Week
 from search_insights.spec.zones import zone_data_version
@@ -40,23 +39,25 @@ def damage(store: Store, check_derived: DerivedCheck) -> list[str]:
 
 def _cell_problems(store: Store) -> Iterator[str]:
     """Check the public list of cells against the spec and the geography, which have fingerprints of their own."""
-    cells = CellList(store.coverage).cells
-    expected = [(i, cell.region.place_id, cell.category, cell.sigma) for i, cell in enumerate(cells)]
-    if store.cells() != expected:
-        yield "the list of cells is not the one of the spec and the geography"
+    for edition in store.editions:
+        expected = [(i, c.region.place_id, c.category, c.sigma) for i, c in enumerate(edition.cells.cells)]
+        if store.cells(edition.number) != expected:
+            which = f" of edition {edition.number}" if len(store.editions) > 1 else ""
+            yield f"the list of cells{which} is not the one of the spec and the geography"
 
 
 def _week_problems(store: Store, entry: LedgerEntry) -> Iterator[str]:
     numbers, noisy = store.numbered_counts(entry.week)
-    size = CellList(store.coverage).sigmas.size
+    edition = store.edition_of(entry.week)
+    size = edition.cells.sigmas.size
     if entry.cells != size or not np.array_equal(numbers, np.arange(size)):
         yield f"week {entry.week}: {numbers.size:,} counts, {entry.cells:,} in the ledger; the release has {size:,}"
     if checksum(entry.week, noisy) != entry.checksum:
         yield f"week {entry.week}: the counts are not those that were committed (checksum)"
-    spec = store.coverage.spec
+    spec = edition.counted.spec
     if (entry.epsilon, entry.delta) != (spec.promise.epsilon, spec.promise.delta):
         yield f"week {entry.week}: epsilon and delta in the ledger are not those of the spec"
-    if (entry.spec, entry.geography) != (spec.fingerprint, store.coverage.geography.fingerprint):
+    if (entry.spec, entry.geography) not in edition.fingerprints:
         yield f"week {entry.week}: committed under another spec or geography"
     if (entry.begins_at, entry.ends_at) != instants_of(Week(entry.week, spec.time_zone)):
         yield f"week {entry.week}: begins or ends at another instant than by the zone data {zone_data_version()}"
@@ -90,8 +91,8 @@ def _model_problems(store: Store, entries: list[LedgerEntry]) -> Iterator[str]:
 
 def _lost_problems(store: Store, entries: list[LedgerEntry]) -> Iterator[str]:
     """Check that every lost week is a week of the spec, has a reason, and shares no instant with one of the store."""
-    spec = store.coverage.spec
     for lost in store.lost():
+        spec = store.edition_of(lost.week).counted.spec
         week = Week(lost.week, spec.time_zone)
         if WEEKDAYS[lost.week.weekday()] != spec.first_day_of_week:
             yield f"lost week {week}: does not begin on {spec.first_day_of_week.capitalize()}"
