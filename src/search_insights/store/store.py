@@ -21,6 +21,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week
 from search_insights.store.editions import Change, Edition, edition_of
 from search_insights.store.file_errors import explained
+from search_insights.store.identity import Known, Mark, mark_of
 from search_insights.store.journal import refuse_lost, refuse_second_noise, remember, remember_lost
 from search_insights.store.ledger import (
     CorrectionRecord,
@@ -51,6 +52,18 @@ class Store:
     connection: "duckdb.DuckDBPyConnection"
     path: Path
     editions: tuple[Edition, ...]
+    identity: str
+
+    @property
+    def known(self) -> Known:
+        """By what its backups and datasets are known to be of the same release."""
+        specs, geographies = (frozenset(getattr(c, key) for c in self.changes()) for key in ("spec", "geography"))
+        return Known(self.identity, specs, geographies)
+
+    @property
+    def mark(self) -> Mark:
+        """What its journal says of the release."""
+        return mark_of(self.identity, self.coverage)
 
     @property
     def coverage(self) -> Coverage:
@@ -101,7 +114,7 @@ class Store:
             if model is not None:  # what an earlier week recorded of it stays
                 self.connection.execute("INSERT OR IGNORE INTO models VALUES (?, ?)", list(astuple(model)))
         self.connection.unregister("given")
-        remember(self.path, [entry.final])
+        remember(self.path, [entry.final], mark=self.mark)
 
     def models(self) -> list[ModelRecord]:
         """Return the models of which the store has facts: none for weeks that an earlier version committed."""
