@@ -4,7 +4,9 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from search_insights.dataset.breaks import breaks, changes
 from search_insights.dataset.classification import classification
+from search_insights.dataset.regions import REGIONS, region_fields
 from search_insights.dataset.statement import lost_weeks
 from search_insights.dataset.straddling import straddling_summary
 from search_insights.dataset.tables import file_stem, region_columns, value_columns
@@ -28,19 +30,22 @@ def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[
         ),
         "created": release.created,
         "profile": "data-package",
-        "spec": {"name": spec.name, "fingerprint": spec.fingerprint},
+        "spec": {"name": spec.name, "fingerprint": release.spans[-1].edition.counted.spec.fingerprint},
         "scaling": {"trend": _trend_name(spec, spec.scaling.trend), "maximum": spec.scaling.maximum},
         "reliability": {
             "confidence": spec.reliability.confidence,
             "max_relative_error": spec.reliability.max_relative_error,
         },
+        "breaks": breaks(release),
+        "changes": changes(release),
         "lost_weeks": lost_weeks(release),
         "classification": classification(release),
         "removed_regions": {"path": "sparsity.json", "regions": int(release.removed.sum())},
         **({"straddling": straddling_summary(straddling)} if straddling.rows else {}),
         "resources": [
-            _resource(folder / f"{stem}.csv", "csv", _csv_fields(spec)),
-            _resource(folder / f"{stem}.parquet", "parquet", _parquet_fields(spec)),
+            _resource(folder / f"{stem}.csv", "csv", _csv_fields(release), _KEY),
+            _resource(folder / f"{stem}.parquet", "parquet", _parquet_fields(release), _KEY),
+            _resource(folder / REGIONS, "csv", region_fields(), _KEY[1:]),
         ],
     }
 
@@ -49,7 +54,10 @@ def _trend_name(spec: Spec, id_: str) -> str:
     return next(trend.name for trend in spec.trends if trend.id == id_)
 
 
-def _resource(path: Path, form: str, fields: list[dict[str, Any]]) -> dict[str, Any]:
+_KEY = ["date", "place_id"]
+
+
+def _resource(path: Path, form: str, fields: list[dict[str, Any]], key: list[str]) -> dict[str, Any]:
     content = path.read_bytes()
     return {
         "name": f"{path.stem.lower().replace('_', '-')}-{form}",
@@ -60,25 +68,27 @@ def _resource(path: Path, form: str, fields: list[dict[str, Any]]) -> dict[str, 
         "encoding": "utf-8",
         "bytes": len(content),
         "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
-        "schema": {"fields": fields, "missingValues": [""], "primaryKey": ["date", "place_id"]},
+        "schema": {"fields": fields, "missingValues": [""], "primaryKey": key},
     }
 
 
-def _csv_fields(spec: Spec) -> list[dict[str, Any]]:
+def _csv_fields(release: Release) -> list[dict[str, Any]]:
+    spec = release.coverage.spec
     return [
         _field("date", "date", f"The first day of the week ({spec.first_day_of_week}), in {spec.time_zone}."),
-        *(_field(name, "string", _region_description(name, spec)) for name in region_columns(spec)),
-        *(_value_field(trend, spec) for trend in spec.trends),
+        *(_field(name, "string", _region_description(name, spec)) for name in region_columns(release)),
+        *(_value_field(trend, spec) for trend in release.columns),
     ]
 
 
-def _parquet_fields(spec: Spec) -> list[dict[str, Any]]:
+def _parquet_fields(release: Release) -> list[dict[str, Any]]:
+    spec = release.coverage.spec
     percent = f"{spec.reliability.confidence:.0%}"
-    fields = [field for field in _csv_fields(spec) if field["name"] not in value_columns(spec)]
-    levels = [spec.total.level, *spec.level_names]
-    fields.append(_field("level", "string", "The region's level.") | {"constraints": {"enum": levels}})
+    fields = [field for field in _csv_fields(release) if field["name"] not in value_columns(release)]
+    levels = {"constraints": {"enum": list(release.levels)}}
+    fields.append(_field("level", "string", "The region's level.") | levels)
     fields.append(_field("code", "string", "The region's code within its level."))
-    for trend in spec.trends:
+    for trend in release.columns:
         fields.append(_value_field(trend, spec))
         for end, words in (("low", "lower"), ("high", "upper")):
             text = f"The {words} end of the {percent} interval of {trend.column} for the noise."
@@ -94,6 +104,7 @@ def _value_field(trend: Trend, spec: Spec) -> dict[str, Any]:
     return _field(trend.column, "number", _value_description(trend.title, spec)) | {
         "title": trend.title,
         "trend": trend.name,
+        "id": trend.id,
     }
 
 

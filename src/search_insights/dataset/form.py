@@ -36,13 +36,17 @@ _CLASSIFICATION = {
     ],
     "weeks": [{"model": str, "first": str, "last": str, "weeks": int}],
 }
-_FIELD = {"name": Word, "title?": str, "trend?": Word, "constraints?": {"enum": [Word]}}
+_FIELD = {"name": Word, "title?": str, "trend?": Word, "id?": Word, "constraints?": {"enum": [Word]}}
+_BREAK = {"week": str, "kind": Word, "reason": str, "differs": [str]}
+_EDITION = {"edition": int, "first_week": str, "last_week": str, "weeks": int, "epsilon": float, "delta": float}
 PACKAGE = {
     "title?": str,
     "description?": str,
     "created?": str,
     "spec?": {"fingerprint?": str},
     "classification?": _CLASSIFICATION,
+    "breaks?": [_BREAK],
+    "changes?": [{"number": int, "kind": Word, "reason": str}],
     "scaling?": {"trend?": Word, "maximum": float},
     "reliability?": {"confidence": float, "max_relative_error": float},
     "resources": [{"format": str, "path": str, "bytes": int, "hash": str, "schema": {"fields": [_FIELD]}}],
@@ -68,11 +72,13 @@ PRIVACY = {
     "ledger": [{**_WEEK, "epsilon": float, "delta": float, "cells": int}],
     "corrections?": [{"changed_values": int, "reason": str}],
     "lost_weeks?": [{"week": str, "reason": str}],
+    "editions?": [{**_EDITION, "reason": str, "holds": bool}],
     "classification?": _CLASSIFICATION,
 }
 SPARSITY = {"decided": bool, "removed": [str], "removed_after_publication": [str]}
 STRADDLING = {"level": str, "applies_if": str, "regions": {}}
-SUMMARY = [{"level": Word, "trend": Word, **dict.fromkeys(OUTCOMES, int)}]
+# The last outcome is one that datasets of earlier versions do not have.
+SUMMARY = [{"level": Word, "trend": Word, **dict.fromkeys(OUTCOMES[:-1], int), f"{OUTCOMES[-1]}?": int}]
 
 
 def require_form(value: Any, form: Any, source: object, key: str = "") -> None:

@@ -6,6 +6,7 @@ A dashboard makes them anew, so that a folder from elsewhere cannot bring its ow
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ Computed with the {statement["accounting"]["library"]} library from {statement["
 {cases}
 
 The promise {"holds" if loss["holds"] else "DOES NOT HOLD"}: the worst case is at most {loss["epsilon"]:g}.
-
+{_editions(statement.get("editions", []))}
 ## What is not promised
 {lines(f"- {text}" for text in statement["not_covered"])}
 
@@ -78,10 +79,39 @@ For a user who searched on all 7 days of a week the same noise gives epsilon {we
 {week["delta"]:g} for that week; on all {all_days["days"]} days of this release, {all_days["epsilon"]:.2f}.
 
 ## What was spent
-{_span([week["week"] for week in weeks])}, each with epsilon {weeks[0]["epsilon"]:g} and delta
-{weeks[0]["delta"]:g} per user-day, {weeks[0]["cells"]:,} noisy counts a week. `privacy.json` lists every week with the
+{_spent(weeks)} `privacy.json` lists every week with the
 checksum of its noisy counts.
 {_classification(statement.get("classification"))}{_lost_weeks(statement.get("lost_weeks", []))}"""
+
+
+def _spent(weeks: Sequence[Mapping[str, Any]]) -> str:
+    """Say what was spent, for each run of weeks with the same epsilon, delta and number of counts."""
+    runs = groupby(weeks, key=lambda week: (week["epsilon"], week["delta"], week["cells"]))
+    return "\n".join(
+        f"{_span([week['week'] for week in run])}, each with epsilon {epsilon:g} and delta\n{delta:g} per user-day, "
+        f"{cells:,} noisy counts a week."
+        for (epsilon, delta, cells), run in runs
+    )
+
+
+def _editions(editions: Sequence[Mapping[str, Any]]) -> str:
+    """Return the section on editions; nothing if there is one only."""
+    if len(editions) < 2:
+        return ""
+    rows = "\n".join(
+        f"| {e['edition']} | {e['first_week']} to {e['last_week']} ({e['weeks']}) | {e['epsilon']:g} | {e['delta']:g} "
+        f"| {'holds' if e['holds'] else 'DOES NOT HOLD'} | {e['reason'] or 'the beginning'} |"
+        for e in editions
+    )
+    return f"""
+## Editions
+What is counted, or with how much noise, changed during this series. Each edition has its own promise. A user-day is in
+one week, and so in one edition: for the whole dataset the largest epsilon and the largest delta hold.
+
+| edition | weeks | epsilon | delta | the promise | why it began |
+| ---: | --- | ---: | ---: | --- | --- |
+{rows}
+"""
 
 
 def _span(weeks: Sequence[str]) -> str:
@@ -188,7 +218,7 @@ def draw_summary(
 ) -> None:
     """Draw the share of each outcome among the values of each level and trend, from the rows of `summary.json`."""
     long = [
-        {"level": row["level"], "trend": row["trend"], "fate": outcome, "values": row[outcome], "order": i}
+        {"level": row["level"], "trend": row["trend"], "fate": outcome, "values": row.get(outcome, 0), "order": i}
         for row in rows
         for i, outcome in enumerate(OUTCOMES)
     ]
@@ -218,7 +248,10 @@ def draw_summary(
                     "field": "fate",
                     "type": "nominal",
                     "sort": list(OUTCOMES),
-                    "scale": {"domain": list(OUTCOMES), "range": ["#0072b2", "#e69f00", "#999999", "#d8d8d8"]},
+                    "scale": {
+                        "domain": list(OUTCOMES),
+                        "range": ["#0072b2", "#e69f00", "#999999", "#d8d8d8", "#f4f4f4"],
+                    },
                     "title": None,
                 },
                 "order": {"field": "order"},

@@ -7,11 +7,13 @@ public, and which of them are sparse follows from noisy counts.
 from typing import Any
 
 from search_insights.trends.release import Release
+from search_insights.trends.sparsity import Judgement
 
 
 def sparsity_json(release: Release) -> dict[str, Any]:
     """Return the record of the decision, or which weeks it waits for."""
     rule, window, decided = release.coverage.spec.sparsity, release.window, release.sparsity
+    records = [record for judgement in release.judgements if (record := release.record_of(judgement))]
     reasons = {lost.week: lost.reason for lost in release.lost}
     return {
         "rule": {
@@ -27,6 +29,23 @@ def sparsity_json(release: Release) -> dict[str, Any]:
         "judged_weeks": [str(week) for week in window.judged],
         "lost_weeks": [{"week": str(week), "reason": reasons[week]} for week in window.lost],
         "missing_weeks": [str(week) for week in window.missing],
-        "removed": decided.removed if decided else [],
-        "removed_after_publication": decided.withdrawn if decided else [],
+        "removed": [place for record in records for place in record.removed],
+        "removed_after_publication": [place for record in records for place in record.withdrawn],
+        **({"editions": [_of_edition(release, j) for j in release.judgements]} if len(release.spans) > 1 else {}),
+    }
+
+
+def _of_edition(release: Release, judgement: Judgement) -> dict[str, Any]:
+    """Return the decision on the regions that one edition is the first to report."""
+    record, window = release.record_of(judgement), judgement.window
+    weeks = sorted((*window.judged, *window.lost, *window.missing))
+    return {
+        "edition": judgement.edition,
+        "regions": len(judgement.places),
+        "first_week": weeks[0].isoformat(),
+        "last_week": weeks[-1].isoformat(),
+        "decided": record is not None,
+        "decided_on": record.fixed_at[:10] if record else None,
+        "missing_weeks": [str(week) for week in window.missing],
+        "removed": record.removed if record else [],
     }

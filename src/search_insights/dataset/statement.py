@@ -4,6 +4,7 @@
 (flavour, privacy loss, model, accounting, implementation); `PRIVACY.md`, which `pages` writes, says the same to people.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from search_insights.dataset.classification import classification
@@ -12,6 +13,8 @@ from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import DAYS_OF_WEEK
 from search_insights.store.ledger import LedgerEntry
 from search_insights.trends.release import Release
+from search_insights.trends.scales import Scale
+from search_insights.trends.spans import Span
 
 UNIT = "user-day: everything that one user searched on one calendar day"
 NEIGHBOURS = "two search logs that differ by adding or removing one user's searches of one day"
@@ -29,20 +32,21 @@ NOT_COVERED = (
 )
 
 
-def privacy_json(release: Release, accounting: Accounting) -> dict[str, Any]:
-    """Return the statement for programs."""
+def privacy_json(release: Release, accountings: Sequence[Accounting]) -> dict[str, Any]:
+    """Return the statement for programs, given the accounting of each edition."""
     spec = release.coverage.spec
     return {
         "name": spec.title,
         "dataset": spec.dataset,
-        "spec": {"name": spec.name, "fingerprint": spec.fingerprint},
+        "spec": {"name": spec.name, "fingerprint": release.spans[-1].edition.counted.spec.fingerprint},
         "flavor": {
             "name": "approximate differential privacy",
             "privacy_unit": UNIT,
             "neighbouring_relation": NEIGHBOURS,
-            "bounds": bounds(release),
+            "bounds": bounds(spec),
         },
-        "privacy_loss": _privacy_loss(accounting),
+        "privacy_loss": _privacy_loss(release, accountings),
+        "editions": [_edition(s, a) for s, a in zip(release.spans, accountings, strict=True)],
         "model": {
             "name": "central",
             "release": "weekly tables, each week noised once",
@@ -60,12 +64,13 @@ def privacy_json(release: Release, accounting: Accounting) -> dict[str, Any]:
             "entropy": "operating system, no seed",
             "program": f"search-insights {release.entries[-1].program}",
         },
-        "not_promised": _not_promised(spec, days=DAYS_OF_WEEK * len(release.entries)),
+        "not_promised": _not_promised(release, days=DAYS_OF_WEEK * len(release.entries)),
         "not_covered": list(NOT_COVERED),
         "ledger": [_ledger_row(entry) for entry in release.entries],
         "scaling": {
             "factor": release.scaling.factor,
             "fixed_by_weeks": [str(release.scaling.first_week), str(release.scaling.last_week)],
+            **({"scales": [_scale(scale) for scale in release.scales]} if len(release.scales) > 1 else {}),
         },
         "sparsity": {"decided": release.sparsity is not None, "regions_removed": int(release.removed.sum())},
         "corrections": [{"changed_values": c.changed_values, "reason": c.reason} for c in release.corrections],
@@ -81,32 +86,65 @@ def lost_weeks(release: Release) -> list[dict[str, str]]:
     ]
 
 
-def _privacy_loss(accounting: Accounting) -> dict[str, Any]:
-    promise = accounting.promise
+def _scale(scale: Scale) -> dict[str, Any]:
+    weeks = [str(scale.weeks[0]), str(scale.weeks[-1])]
+    return {"weeks": weeks, "factors": {record.trend or "all": record.factor for record in scale.records}}
+
+
+def _privacy_loss(release: Release, accountings: Sequence[Accounting]) -> dict[str, Any]:
+    """Return the promise of the whole: a user-day is in one week, so in one edition, and the worst of them holds."""
+    several = len(accountings) > 1
     cases = [
         {
-            "name": c.case.name,
+            "name": f"edition {span.edition.number}, {c.case.name}" if several else c.case.name,
             "epsilon": round(c.epsilon, 6),
-            "delta": promise.delta,
+            "delta": accounting.promise.delta,
             "sigmas": [s.value for s in c.case.sigmas],
         }
+        for span, accounting in zip(release.spans, accountings, strict=True)
         for c in accounting.cases
     ]
-    return {"epsilon": promise.epsilon, "delta": promise.delta, "holds": accounting.holds, "cases": cases}
-
-
-def _not_promised(spec: Spec, days: int) -> dict[str, Any]:
-    """Return what the same noise gives users who searched every day, of a week and of the whole release."""
-    delta = spec.promise.delta
     return {
-        "user_active_on_7_days": {"epsilon": round(epsilon_of_days(spec, DAYS_OF_WEEK), 4), "delta": delta},
-        "user_active_on_all_days": {"days": days, "epsilon": round(epsilon_of_days(spec, days), 4), "delta": delta},
+        "epsilon": max(accounting.promise.epsilon for accounting in accountings),
+        "delta": max(accounting.promise.delta for accounting in accountings),
+        "holds": all(accounting.holds for accounting in accountings),
+        "cases": cases,
     }
 
 
-def bounds(release: Release) -> list[str]:
+def _edition(span: Span, accounting: Accounting) -> dict[str, Any]:
+    """Return the promise of one edition, and what it was counted under."""
+    counted, spec = span.edition.counted, span.coverage.spec
+    return {
+        "edition": span.edition.number,
+        "first_week": span.weeks[0].isoformat(),
+        "last_week": span.weeks[-1].isoformat(),
+        "weeks": len(span.weeks),
+        "reason": span.begun_by.reason,
+        "epsilon": accounting.promise.epsilon,
+        "delta": accounting.promise.delta,
+        "holds": accounting.holds,
+        "spec": counted.spec.fingerprint,
+        "geography": counted.geography.fingerprint,
+        "time_zone": spec.time_zone,
+        "bounds": bounds(spec),
+        "cells": len(span.edition.cells.cells),
+    }
+
+
+def _not_promised(release: Release, days: int) -> dict[str, Any]:
+    """Return what the same noise gives users who searched every day, of a week and of the whole release."""
+    spec, *others = [span.coverage.spec for span in reversed(release.spans)]
+    delta = max(each.promise.delta for each in (spec, *others))
+    week, every = (round(epsilon_of_days(spec, n, others), 4) for n in (DAYS_OF_WEEK, days))
+    return {
+        "user_active_on_7_days": {"epsilon": week, "delta": delta},
+        "user_active_on_all_days": {"days": days, "epsilon": every, "delta": delta},
+    }
+
+
+def bounds(spec: Spec) -> list[str]:
     """Return sentences that say how much one user-day can contribute."""
-    spec = release.coverage.spec
     words = ["X1: at most one count for each geographic level and category", "X2: each count by at most 1"]
     words += [
         f"X3: no {level.name} counts of size class {', '.join(level.unreported_classes)}"

@@ -11,12 +11,11 @@ from search_insights.trends.release import OUTCOMES, Release
 
 def summarize(release: Release) -> list[dict[str, Any]]:
     """Count the values of each level and trend by their outcome."""
-    spec = release.coverage.spec
     levels = np.array([region.level for region in release.trends.regions])
     rows = []
-    for level in (spec.total.level, *spec.level_names):
+    for level in release.levels:
         of_level = release.outcomes[:, levels == level]
-        for i, trend in enumerate(spec.trends):
+        for i, trend in enumerate(release.columns):
             counts = np.bincount(of_level[:, :, i].ravel(), minlength=len(OUTCOMES))
             by_outcome = dict(zip(OUTCOMES, counts.tolist(), strict=True))
             regions = int(release.published[:, levels == level, i].any(axis=0).sum())
@@ -26,6 +25,5 @@ def summarize(release: Release) -> list[dict[str, Any]]:
 
 def save_summary_chart(release: Release, rows: list[dict[str, Any]], path: Path) -> None:
     """Draw the share of each outcome among the values of each level and trend."""
-    spec, weeks = release.coverage.spec, release.trends.weeks
-    levels, trends = (spec.total.level, *spec.level_names), [trend.name for trend in spec.trends]
-    draw_summary(rows, path, title=spec.title, weeks=weeks, levels=levels, trends=trends)
+    title, trends = release.coverage.spec.title, [trend.name for trend in release.columns]
+    draw_summary(rows, path, title=title, weeks=release.trends.weeks, levels=release.levels, trends=trends)

@@ -1,7 +1,7 @@
 """The dataset's tables: a CSV file like the original's, and a Parquet file with the same rows and more columns.
 
 A row is a region and week with at least one published value. Rows are sorted by level, code and week. Missing is empty,
-never 0. Values have 3 decimals in both files.
+never 0. Values have 3 decimals in both files. A region is called as in the newest edition that reports it, in all weeks.
 """
 
 import re
@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from search_insights.spec.geography import Region
-from search_insights.spec.spec import Spec
 from search_insights.support.sql import connect, identifier, literal
 from search_insights.trends.release import Release
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # The original always has three levels below the country, whether a country uses them or not.
 _MIN_LEVELS = 3
-_JOINED = "FROM published JOIN regions USING (number) ORDER BY number, date"
+_JOINED = "FROM published JOIN regions USING (number) ORDER BY rank, date"
 
 
 def file_stem(release: Release) -> str:
@@ -32,9 +32,9 @@ def file_stem(release: Release) -> str:
     return f"{code}_{release.coverage.spec.dataset}"
 
 
-def region_columns(spec: Spec) -> list[str]:
+def region_columns(release: Release) -> list[str]:
     """Return the columns that say where a row is."""
-    levels = range(1, max(_MIN_LEVELS, len(spec.levels)) + 1)
+    levels = range(1, _depth(release) + 1)
     return [
         "country_region",
         "country_region_code",
@@ -43,9 +43,14 @@ def region_columns(spec: Spec) -> list[str]:
     ]
 
 
-def value_columns(spec: Spec) -> list[str]:
-    """Return the columns of values, in the order of the spec's trends."""
-    return [trend.column for trend in spec.trends]
+def _depth(release: Release) -> int:
+    """Return the number of levels below the country that have columns."""
+    return max(_MIN_LEVELS, *(len(span.coverage.spec.levels) for span in release.spans))
+
+
+def value_columns(release: Release) -> list[str]:
+    """Return the columns of values: those of the present trends in their order, then those of former ones."""
+    return [trend.column for trend in release.columns]
 
 
 @contextmanager
@@ -57,22 +62,21 @@ def open_tables(release: Release) -> Iterator["duckdb.DuckDBPyConnection"]:
         yield connection
 
 
-def csv_rows(spec: Spec) -> str:
+def csv_rows(release: Release) -> str:
     """Write the SQL of the rows of the CSV file."""
-    where = ", ".join(["date", *region_columns(spec)])
-    values = ", ".join(f"CAST({c} AS DECIMAL(18, 3)) AS {c}" for c in map(identifier, value_columns(spec)))
+    where = ", ".join(["date", *region_columns(release)])
+    values = ", ".join(f"CAST({c} AS DECIMAL(18, 3)) AS {c}" for c in map(identifier, value_columns(release)))
     return f"SELECT {where}, {values} {_JOINED}"
 
 
 def write_tables(release: Release, folder: Path) -> None:
     """Write the CSV and the Parquet file."""
-    spec = release.coverage.spec
     with open_tables(release) as connection:
-        where = ", ".join(["date", *region_columns(spec)])
-        with_ends = (identifier(c + end) for c in value_columns(spec) for end in ("", "_low", "_high"))
+        where = ", ".join(["date", *region_columns(release)])
+        with_ends = (identifier(c + end) for c in value_columns(release) for end in ("", "_low", "_high"))
         in_parquet = ", ".join(f"round({c}, 3) AS {c}" for c in with_ends)
         stem = folder / file_stem(release)
-        connection.execute(f"COPY ({csv_rows(spec)}) TO {literal(f'{stem}.csv')} (HEADER)")
+        connection.execute(f"COPY ({csv_rows(release)}) TO {literal(f'{stem}.csv')} (HEADER)")
         connection.execute(
             f"COPY (SELECT {where}, level, code, {in_parquet} {_JOINED}) TO {literal(f'{stem}.parquet')} "
             "(FORMAT parquet, COMPRESSION zstd)"
@@ -86,7 +90,7 @@ def _create_rows(connection: "duckdb.DuckDBPyConnection", release: Release) -> N
         "number": numbers.astype(np.int32),
         "day": np.array([week.toordinal() for week in release.trends.weeks], dtype=np.int32)[weeks],
     }
-    for i, column in enumerate(value_columns(release.coverage.spec)):
+    for i, column in enumerate(value_columns(release)):
         for part, end in zip(release.values, ("", "_low", "_high"), strict=True):
             columns[column + end] = part[weeks, numbers, i]
     connection.register("given", columns)
@@ -101,23 +105,35 @@ def _create_rows(connection: "duckdb.DuckDBPyConnection", release: Release) -> N
 
 
 def _create_regions(connection: "duckdb.DuckDBPyConnection", release: Release) -> None:
-    header = [*region_columns(release.coverage.spec), "level", "code"]
+    header = [*region_columns(release), "level", "code"]
     rows = [[*_region_values(release, region), region.level, region.code] for region in release.trends.regions]
     columns = {
         name: np.array(values, dtype=object) for name, values in zip(header, zip(*rows, strict=True), strict=True)
     }
-    connection.register("given", columns | {"number": np.arange(len(rows), dtype=np.int32)})
+    numbers = {"number": np.arange(len(rows), dtype=np.int32), "rank": _ranks(release)}
+    connection.register("given", columns | numbers)
     connection.execute("CREATE TEMP TABLE regions AS SELECT * FROM given")
     connection.unregister("given")
 
 
+def _ranks(release: Release) -> npt.NDArray[np.int32]:
+    """Return the place of each region in the order of the rows: regions that ended stand among the others."""
+    level = {name: i for i, name in enumerate(release.levels)}
+    regions = release.trends.regions
+    keys = [(level[r.level], r.code, r.place_id) for r in regions]
+    ranks = np.empty(len(regions), dtype=np.int32)
+    ranks[sorted(range(len(regions)), key=keys.__getitem__)] = np.arange(len(regions), dtype=np.int32)
+    return ranks
+
+
 def _region_values(release: Release, region: Region) -> list[str | None]:
     """Return the values of `region_columns`: the country's name and code, those of each level, and the place_id."""
-    spec, geography = release.coverage.spec, release.coverage.geography
-    by_level = {r.level: r for r in geography.lineage(region)}
-    row: list[str | None] = [geography.country.name, geography.country.code]
+    home, country = release.homes[region.place_id], release.coverage.geography.country
+    spec = home.spec
+    by_level = {r.level: r for r in home.geography.lineage(region)}
+    row: list[str | None] = [country.name, country.code]
     own_depth = -1 if region.level == spec.total.level else spec.level_names.index(region.level)
-    for depth in range(max(_MIN_LEVELS, len(spec.levels))):
+    for depth in range(_depth(release)):
         if depth > own_depth:
             row += [None, None]
             continue

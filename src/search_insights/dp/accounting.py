@@ -10,7 +10,7 @@ the promised delta is computed from the privacy loss distributions of the discre
 composed by the dp-accounting library, whose discretisation errs on the safe side (`losses.py`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from search_insights.dp.losses import composed, epsilon_of_case, epsilon_of_mixtures, step_for
@@ -80,14 +80,17 @@ def account(spec: Spec) -> Accounting:
     return Accounting(spec.promise, tuple(CaseEpsilon(c, epsilon_of(c.sigmas, delta)) for c in cases(spec)))
 
 
-def epsilon_of_days(spec: Spec, days: int) -> float:
+def epsilon_of_days(spec: Spec, days: int, others: Sequence[Spec] = ()) -> float:
     """Return an epsilon, at the same delta, for a user who is active on `days` days, whatever the case of each day.
 
-    This is not promised: it is what the same noise gives for a unit larger than the user-day.
+    This is not promised: it is what the same noise gives for a unit larger than the user-day. If the days are those of
+    several editions, `others` are their specs: each day may then be of any case of any of them, at the highest delta.
     """
+    specs = (spec, *others)
     if days <= 1:
-        return account(spec).epsilon
-    return epsilon_of_mixtures([_values(case.sigmas) for case in cases(spec)], days, spec.promise.delta)
+        return max(account(each).epsilon for each in specs)
+    of_all = dict.fromkeys(tuple(_values(case.sigmas)) for each in specs for case in cases(each))
+    return epsilon_of_mixtures(list(of_all), days, max(each.promise.delta for each in specs))
 
 
 def require_promise(spec: Spec) -> Accounting:

@@ -4,10 +4,11 @@ Everything here reads only noisy counts and public facts, so it costs no budget 
 the axes (week, region, trend); the total is the first region, then come the reported ones in the store's order.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import date
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from search_insights.spec.spec import Spec, Trend
 from search_insights.spec.weeks import Week
 from search_insights.store.ledger import LedgerEntry, checksum
 from search_insights.store.store import Store
-from search_insights.support.arrays import Counts, Floats
+from search_insights.support.arrays import Bools, Counts, Floats
+from search_insights.trends.joining import joined
 from search_insights.trends.reach_of_means import reach_of_means
 from search_insights.trends.reconciliation import reconciled
 from search_insights.trends.reliability import Ratios, assess
@@ -26,12 +28,18 @@ from search_insights.trends.reliability import Ratios, assess
 
 @dataclass(frozen=True)
 class Trends:
-    """The normalized popularity of every trend, week and region, before sparsity and scaling."""
+    """The normalized popularity of every trend, week and region, before sparsity and scaling.
+
+    `columns` are the trends in the order of the last axis. `known` says which values exist at all: of several editions
+    that were joined (joining.py), not every one has every region and trend. `spec` is that of the newest.
+    """
 
     spec: Spec
     weeks: tuple[date, ...]
     regions: tuple[Region, ...]
     ratios: Ratios
+    columns: tuple[Trend, ...]
+    known: Bools
 
     @cached_property
     def points(self) -> Floats:
@@ -41,17 +49,29 @@ class Trends:
 
     def total_of(self, trend: str) -> Floats:
         """Return the weekly values of a trend for the total; NaN where unreliable."""
-        number = [t.id for t in self.spec.trends].index(trend)
+        number = [t.id for t in self.columns].index(trend)
         values = self.ratios.value[:, 0, number].copy()
         values[~self.ratios.kept[:, 0, number]] = np.nan
         return values
 
+    def of_weeks(self, weeks: Collection[date]) -> "Trends":
+        """Return the trends of some of the weeks."""
+        chosen = np.array([week in weeks for week in self.weeks], dtype=bool)
+        ratios = Ratios(*(getattr(self.ratios, field.name)[chosen] for field in fields(Ratios)))
+        kept = tuple(week for week in self.weeks if week in weeks)
+        return replace(self, weeks=kept, ratios=ratios, known=self.known[chosen])
 
-def derive(store: Store, only: Sequence[date] | None = None) -> Trends:
-    """Derive the trends of all weeks in a store, or of some of them."""
+
+def derive(store: Store, only: Collection[date] | None = None) -> Trends:
+    """Derive the trends of all weeks in a store, or of some of them: each edition by itself, then joined."""
     entries = [entry for entry in store.entries() if only is None or entry.week in only]
+    of_edition = groupby(entries, key=lambda entry: store.edition_of(entry.week).number)
+    return joined([_derive_edition(store, list(group)) for _, group in of_edition])
+
+
+def _derive_edition(store: Store, entries: Sequence[LedgerEntry]) -> Trends:
     noisy = np.stack([checked_counts(store, entry) for entry in entries])
-    return trends_of(CellList(store.coverage), [entry.week for entry in entries], noisy)
+    return trends_of(store.edition_of(entries[0].week).cells, [entry.week for entry in entries], noisy)
 
 
 def trends_of(cells: CellList, weeks: Sequence[date], noisy: Counts) -> Trends:
@@ -61,7 +81,8 @@ def trends_of(cells: CellList, weeks: Sequence[date], noisy: Counts) -> Trends:
     x, y = trend_counts(spec, counts), counts[:, :, :1]
     x_sigma, y_sigma = np.sqrt(trend_variances(spec, variances)), np.sqrt(variances[:, :1])
     ratios = assess(x, y, x_sigma, y_sigma, spec.reliability, trend_reaches(cells, variances))
-    return Trends(spec, tuple(weeks), (cells.coverage.geography.country, *cells.regions), ratios)
+    regions = (cells.coverage.geography.country, *cells.regions)
+    return Trends(spec, tuple(weeks), regions, ratios, spec.trends, np.ones(ratios.kept.shape, dtype=bool))
 
 
 def estimates(cells: CellList, noisy: Floats) -> tuple[Floats, Floats]:
@@ -95,7 +116,7 @@ def trend_reaches(cells: CellList, variances: Floats) -> Floats | None:
 
 def checked_counts(store: Store, entry: LedgerEntry) -> Counts:
     """Return the noisy counts of a week; refuse counts that are not those that were committed."""
-    noisy = store.noisy_counts(Week(entry.week, store.coverage.spec.time_zone))
+    noisy = store.noisy_counts(Week(entry.week, store.edition_of(entry.week).counted.spec.time_zone))
     if checksum(entry.week, noisy) != entry.checksum:
         raise StoreError(f"{store.path}: the counts of week {entry.week} do not match the ledger; restore a backup")
     return noisy

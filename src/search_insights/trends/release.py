@@ -1,6 +1,6 @@
 """A release: the trends of a store, with sparse regions removed and values scaled, ready to be written."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.spec.coverage import Coverage
+from search_insights.spec.spec import Trend
 from search_insights.store.journal import refuse_contradiction, remember
 from search_insights.store.ledger import (
     CorrectionRecord,
@@ -22,11 +23,12 @@ from search_insights.store.ledger import (
 from search_insights.store.opening import open_store
 from search_insights.support.arrays import Bools, Floats
 from search_insights.trends.derive import Trends, derive
-from search_insights.trends.scaling import scaling_factor
-from search_insights.trends.sparsity import Window, sparse_regions, window_of
+from search_insights.trends.scales import Scale, scales_of
+from search_insights.trends.spans import Span, Step, spans_of, steps_of
+from search_insights.trends.sparsity import Judgement, Window, judgements_of, sparse_regions
 
 # The outcome of a value: it is published, or the reason why not.
-OUTCOMES = ("published", "sparse region", "not positive", "too uncertain")
+OUTCOMES = ("published", "sparse region", "not positive", "too uncertain", "not in this edition")
 
 Record = ScalingRecord | SparsityRecord | CorrectionRecord
 
@@ -35,15 +37,19 @@ Record = ScalingRecord | SparsityRecord | CorrectionRecord
 class Release:
     """Everything that the dataset is made from. Arrays have the axes (week, region, trend).
 
-    `decisions` are what this release is the first to fix; `record_decisions` writes them to the store.
+    `spans` are the editions that have weeks; `coverage` is that of the newest of them. `steps` are all recorded
+    changes. `decisions` are what this release is the first to fix; `record_decisions` writes them to the store.
     """
 
     coverage: Coverage
     trends: Trends
     entries: tuple[LedgerEntry, ...]
     lost: tuple[LostWeek, ...]
-    scaling: ScalingRecord
-    sparsity: SparsityRecord | None
+    spans: tuple[Span, ...]
+    steps: tuple[Step, ...]
+    scales: tuple[Scale, ...]
+    judgements: tuple[Judgement, ...]
+    sparsities: tuple[SparsityRecord, ...]
     corrections: tuple[CorrectionRecord, ...]
     decisions: tuple[Record, ...]
     models: tuple[ModelRecord, ...]
@@ -56,15 +62,51 @@ class Release:
         """
         return f"{max(entry.committed_at for entry in self.entries)[:10]}T00:00:00Z"
 
+    @property
+    def columns(self) -> tuple[Trend, ...]:
+        """The trends that are published: the present ones, then those that only earlier editions have."""
+        return self.trends.columns
+
     @cached_property
+    def levels(self) -> tuple[str, ...]:
+        """The published levels from the total down: the present ones, then those that only earlier editions have."""
+        specs = [span.coverage.spec for span in reversed(self.spans)]
+        return tuple(dict.fromkeys(level for spec in specs for level in (spec.total.level, *spec.level_names)))
+
+    @cached_property
+    def homes(self) -> dict[str, Coverage]:
+        """For each published region, the coverage of the newest edition that reports it."""
+        homes: dict[str, Coverage] = {}
+        for span in reversed(self.spans):
+            for region in (span.coverage.geography.country, *span.edition.cells.regions):
+                homes.setdefault(region.place_id, span.coverage)
+        return homes
+
+    @property
+    def scaling(self) -> ScalingRecord:
+        """The record that scales the newest weeks."""
+        return self.scales[-1].records[0]
+
+    @property
+    def sparsity(self) -> SparsityRecord | None:
+        """The decision on the regions of the first edition; None if there is none yet."""
+        return self.record_of(self.judgements[0])
+
+    @property
     def window(self) -> Window:
-        """The weeks of the sparsity window."""
-        return window_of(self.coverage.spec.sparsity, self.trends.weeks, [lost.week for lost in self.lost])
+        """The weeks of the sparsity window of the first edition."""
+        return self.judgements[0].window
+
+    def record_of(self, judgement: Judgement) -> SparsityRecord | None:
+        """Return the decision that holds for a judgement: its own, or the last one until it can be made."""
+        records = [record for record in self.sparsities if record.edition == judgement.edition]
+        return max(records, key=lambda record: record.change, default=None)
 
     @cached_property
     def removed(self) -> Bools:
         """Which regions are removed for sparsity."""
-        removed = set(self.sparsity.removed) if self.sparsity else set()
+        records = (self.record_of(judgement) for judgement in self.judgements)
+        removed = {place for record in records if record for place in record.removed}
         return np.array([region.place_id in removed for region in self.trends.regions])
 
     @cached_property
@@ -73,11 +115,16 @@ class Release:
         return self.trends.ratios.kept & ~self.removed[None, :, None]
 
     @cached_property
+    def factors(self) -> Floats:
+        """The scaling factor of each week and trend, with the axes (week, trend)."""
+        return np.concatenate([scale.factors(self.columns) for scale in self.scales])
+
+    @cached_property
     def values(self) -> tuple[Floats, Floats, Floats]:
         """The scaled values and the low and high ends of their intervals; NaN where not published."""
         ratios = self.trends.ratios
         scaled = (
-            np.where(self.published, self.scaling.factor * part, np.nan)
+            np.where(self.published, self.factors[:, None, :] * part, np.nan)
             for part in (ratios.value, ratios.low, ratios.high)
         )
         value, low, high = scaled
@@ -88,7 +135,14 @@ class Release:
         """For each value, the number of its outcome in OUTCOMES."""
         ratios = self.trends.ratios
         outcome = np.where(ratios.kept, 0, np.where(ratios.positive, 3, 2))
-        return np.where(self.removed[None, :, None], 1, outcome).astype(np.int8)
+        outcome = np.where(self.removed[None, :, None], 1, outcome)
+        return np.where(self.trends.known, outcome, 4).astype(np.int8)
+
+    @property
+    def judges_again(self) -> bool:
+        """Whether it decides anew on regions on which there was a decision."""
+        new = [record.edition for record in self.decisions if isinstance(record, SparsityRecord)]
+        return any(sum(record.edition == edition for record in self.sparsities) > 1 for edition in new)
 
 
 def make_release(store_path: Path, *, only_look: bool = False) -> Release:
@@ -100,24 +154,40 @@ def make_release(store_path: Path, *, only_look: bool = False) -> Release:
         entries, lost = tuple(store.entries()), tuple(store.lost())
         # Before anyone can see them: from now on they are never noised again.
         (refuse_contradiction if only_look else remember)(store_path, [entry.final for entry in entries], lost)
-        trends = derive(store)
-        window = window_of(store.coverage.spec.sparsity, trends.weeks, [week.week for week in lost])
-        scaling, sparsity = store.scaling() or _scaling(trends), store.sparsity() or _sparsity(trends, window)
-        known = (store.scaling(), store.sparsity())
-        decisions = tuple(r for r in (scaling, sparsity) if r is not None and r not in known)
-        corrections = tuple(store.corrections())
+        trends, spans, steps = derive(store), spans_of(store), steps_of(store)
+        judgements = judgements_of(spans, steps, trends.weeks, [week.week for week in lost])
+        scales = scales_of(spans, steps, trends, store.scalings(), _today())
+        sparsities = [*store.sparsities(), *_new_sparsities(trends, judgements, store.sparsities())]
+        known: list[Record] = [*store.scalings(), *store.sparsities()]
+        fixed: list[Record] = [*(record for scale in scales for record in scale.records), *sparsities]
         return Release(
-            store.coverage, trends, entries, lost, scaling, sparsity, corrections, decisions, tuple(store.models())
+            coverage=spans[-1].coverage,
+            trends=trends,
+            entries=entries,
+            lost=lost,
+            spans=spans,
+            steps=steps,
+            scales=scales,
+            judgements=judgements,
+            sparsities=tuple(sparsities),
+            corrections=tuple(store.corrections()),
+            decisions=tuple(record for i, record in enumerate(fixed) if record not in [*known, *fixed[:i]]),
+            models=tuple(store.models()),
         )
 
 
-def _scaling(trends: Trends) -> ScalingRecord:
-    return ScalingRecord(scaling_factor(trends), trends.weeks[0], trends.weeks[-1], len(trends.weeks), _today())
-
-
-def _sparsity(trends: Trends, window: Window) -> SparsityRecord | None:
-    removed = sparse_regions(trends, window)
-    return None if removed is None else SparsityRecord(trends.weeks[0], trends.weeks[-1], removed, _today(), [])
+def _new_sparsities(
+    trends: Trends, judgements: Sequence[Judgement], known: Sequence[SparsityRecord]
+) -> Iterator[SparsityRecord]:
+    """Yield the decisions that were asked for and can now be made."""
+    made = {(record.change, record.edition) for record in known}
+    for judgement in judgements:
+        if (judgement.change, judgement.edition) in made:
+            continue
+        removed = sparse_regions(trends, judgement.window, judgement.places)
+        if removed is not None:
+            weeks = trends.weeks[0], trends.weeks[-1]
+            yield SparsityRecord(*weeks, removed, _today(), [], judgement.change, judgement.edition)
 
 
 def withdrawing(release: Release, shown: Collection[str]) -> Release:
@@ -125,12 +195,16 @@ def withdrawing(release: Release, shown: Collection[str]) -> Release:
 
     Only the release that decides which regions are sparse records it.
     """
-    decided = release.sparsity
-    if decided is None or decided not in release.decisions:
-        return release
-    record = replace(decided, withdrawn=[place_id for place_id in decided.removed if place_id in shown])
-    decisions = tuple(record if decision is decided else decision for decision in release.decisions)
-    return replace(release, sparsity=record, decisions=decisions)
+    records = {
+        id(decided): replace(decided, withdrawn=[place for place in decided.removed if place in shown])
+        for decided in release.decisions
+        if isinstance(decided, SparsityRecord)
+    }
+    return replace(
+        release,
+        sparsities=tuple(records.get(id(record), record) for record in release.sparsities),
+        decisions=tuple(records.get(id(decision), decision) for decision in release.decisions),
+    )
 
 
 def corrected(release: Release, changed_values: int, reason: str) -> Release:

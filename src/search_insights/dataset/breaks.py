@@ -1,0 +1,108 @@
+"""Breaks: weeks from which on values may differ although nobody searched differently, in words for readers.
+
+A new edition counts in another way; another model assigns searches to topics in another way. Each break has its week,
+its kind, the reason that the publisher gave, and what differs. Everything here is public.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+from itertools import pairwise
+from typing import Any
+
+from search_insights.spec.changes import Difference
+from search_insights.trends.release import Release
+from search_insights.trends.spans import Step
+
+# What a difference in counting means to readers, by the beginning of its key.
+_WORDS = (
+    ("sigmas", "counts have another amount of noise, so more or fewer values are published"),
+    ("promise", "the privacy promise is another"),
+    ("categories", "other topics are counted"),
+    ("given_measures", "user-days are counted in other measures"),
+    ("counting", "another rule says where a user-day counts"),
+    ("levels", "other levels of regions are counted"),
+    ("total", "the country is the sum of other regions"),
+    ("class_level", "size classes belong to another level"),
+    ("size_classes", "size classes have other limits"),
+    ("min_area_km2", "another minimum area decides which regions are reported"),
+    ("time_zone", "days begin at midnight of another time zone"),
+    ("first_day_of_week", "weeks begin on another day"),
+    ("trends", "trends are defined in another way"),
+    ("reliability", "another rule decides which values are reliable"),
+    ("sparsity", "another rule decides which regions are sparse"),
+    ("scaling", "the scale follows another rule"),
+)
+_REGIONS = "regions that (begin|end)"
+_NEW_SCALE = "a new scale begins: values before and after cannot be compared"
+_MODEL = "searches were assigned to topics by another model"
+_TO_LOG = "searches came with their topics; how they were assigned is not known here"
+
+
+def breaks(release: Release) -> list[dict[str, Any]]:
+    """Return the breaks of a release, the oldest first, as `datapackage.json` lists them."""
+    found = [*_of_editions(release), *_of_models(release)]
+    return sorted(found, key=lambda found_break: str(found_break["week"]))
+
+
+def changes(release: Release) -> list[dict[str, Any]]:
+    """Return the recorded changes of spec or geography after the first, as `datapackage.json` lists them."""
+    return [
+        {
+            "number": step.change.number,
+            "kind": step.change.kind,
+            "from_week": step.change.from_week.isoformat() if step.change.from_week else None,
+            "recorded_on": step.change.recorded_at[:10],
+            "reason": step.change.reason,
+            "differs": differs(step),
+        }
+        for step in release.steps[1:]
+    ]
+
+
+def differs(step: Step) -> list[str]:
+    """Return sentences that say what a change changed, each once."""
+    words = dict.fromkeys(_words(difference) for difference in step.differences)
+    return [*words, *([] if step.change.keeps_scale else [_NEW_SCALE])]
+
+
+def _words(difference: Difference) -> str:
+    if re.fullmatch(_REGIONS, difference.key):
+        return f"{difference.key}: {difference.new}"
+    if difference.kind == "words":
+        return "names or descriptions differ"
+    found = (words for key, words in _WORDS if difference.key.split(".")[0] == key)
+    return next(found, "some regions differ in parent, level, code, size class or reporting")
+
+
+def _of_editions(release: Release) -> Iterator[dict[str, Any]]:
+    """Yield a break for each edition after the first, at the first week that the release has of it."""
+    steps = {step.change.number: step for step in release.steps}
+    for span in release.spans[1:]:
+        step = steps[span.begun_by.number]
+        kind = {"kind": "edition", "edition": span.edition.number}
+        yield _break(span.weeks[0], kind, step.change.reason, differs(step))
+
+
+def _of_models(release: Release) -> Iterator[dict[str, Any]]:
+    """Yield a break for each week whose searches another model classified than those of the week before."""
+    facts = {model.fingerprint: json.loads(model.facts) for model in release.models}
+    for before, entry in pairwise(release.entries):
+        if before.classifier != entry.classifier:
+            kind = {"kind": "model", "model_before": before.classifier, "model": entry.classifier}
+            what = [_model(entry.classifier, facts.get(entry.classifier, {}))]
+            yield _break(entry.week, kind, _MODEL if entry.classifier else _TO_LOG, what)
+
+
+def _break(week: date, kind: dict[str, Any], reason: str, what: Sequence[str]) -> dict[str, Any]:
+    return {"week": week.isoformat(), **kind, "reason": reason, "differs": list(what)}
+
+
+def _model(fingerprint: str, facts: dict[str, Any]) -> str:
+    """Return the public facts of a model in a phrase."""
+    if not fingerprint:
+        return "no model"
+    name = f" {facts['name']}" if facts.get("name") else ""
+    labels = f", trained on {facts['labels']:,} labels" if facts.get("labels") else ""
+    return f"model{name}, fingerprint {fingerprint[:12]}{labels}"

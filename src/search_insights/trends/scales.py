@@ -1,0 +1,63 @@
+"""Which scale holds for which weeks of a release.
+
+A scale goes on over editions, so that all weeks can be compared, unless the change that began an edition says otherwise:
+then later weeks have a scale of their own. A change of the rule of scaling asks for a new scale of all weeks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import groupby
+
+import numpy as np
+
+from search_insights.spec.spec import Trend
+from search_insights.store.ledger import ScalingRecord
+from search_insights.support.arrays import Floats
+from search_insights.trends.derive import Trends
+from search_insights.trends.scaling import scaling_factor
+from search_insights.trends.spans import Span, Step
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Weeks of one scale, and its records: one for all trends, or one for each."""
+
+    weeks: tuple[date, ...]
+    records: tuple[ScalingRecord, ...]
+
+    def factors(self, columns: Sequence[Trend]) -> Floats:
+        """Return the factor of each week and trend; NaN for a trend that has none."""
+        by_trend = {record.trend: record.factor for record in self.records}
+        row = [by_trend.get(trend.id, by_trend.get("", np.nan)) for trend in columns]
+        return np.tile(np.array(row, dtype=np.float64), (len(self.weeks), 1))
+
+
+def scales_of(
+    spans: Sequence[Span], steps: Sequence[Step], trends: Trends, known: Sequence[ScalingRecord], today: str
+) -> tuple[Scale, ...]:
+    """Return the scales of a release, the oldest weeks first; what no earlier release fixed is computed."""
+    scales = []
+    for change, group in groupby(spans, key=lambda span: scale_change(steps, span)):
+        weeks = tuple(week for span in group for week in span.weeks)
+        records = tuple(record for record in known if record.change == change)
+        scales.append(Scale(weeks, records or (_new_record(trends.of_weeks(weeks), change, today),)))
+    return tuple(scales)
+
+
+def _new_record(trends: Trends, change: int, today: str) -> ScalingRecord:
+    return ScalingRecord(
+        scaling_factor(trends), trends.weeks[0], trends.weeks[-1], len(trends.weeks), today, change=change
+    )
+
+
+def scale_change(steps: Sequence[Step], span: Span) -> int:
+    """Return the number of the change that asked for the scale of an edition's weeks."""
+    asked = 1
+    for before, step in zip(steps, steps[1:], strict=False):
+        restarts = step.change.kind == "counting" and not step.change.keeps_scale
+        if restarts and step.change.number <= span.begun_by.number:
+            asked = step.change.number
+        elif not restarts and before.coverage.spec.scaling != step.coverage.spec.scaling:
+            asked = step.change.number
+    return asked
