@@ -175,7 +175,7 @@ def test_a_store_with_a_week_is_never_removed(tmp_path: Path, other_coverage: Co
 def test_a_store_without_weeks_is_made_again(tmp_path: Path, other_coverage: Coverage) -> None:
     """A store without weeks, left by a killed run, does not decide the spec of the next run."""
     with duckdb.connect(str(tmp_path / "store.db")) as connection:
-        _create(connection, other_coverage)
+        _create(connection, other_coverage, new_identity())
     changed = Coverage(replace(other_coverage.spec, min_area_km2=0.75), other_coverage.geography)
     fill(tmp_path / "store.db", changed)
     with open_store(tmp_path / "store.db") as store:

@@ -47,7 +47,7 @@ PACKAGE = {
     "classification?": _CLASSIFICATION,
     "breaks?": [_BREAK],
     "changes?": [{"number": int, "kind": Word, "reason": str}],
-    "scaling?": {"trend?": Word, "maximum": float},
+    "scaling?": {"scope?": str, "trend?": Word, "maximum": float, "first_week?": str, "last_week?": str},
     "reliability?": {"confidence": float, "max_relative_error": float},
     "resources": [{"format": str, "path": str, "bytes": int, "hash": str, "schema": {"fields": [_FIELD]}}],
 }

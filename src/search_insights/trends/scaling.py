@@ -1,124 +1,78 @@
 """Scaling (Section 4.4): the factors that map ratios to the scale, each fixed once and then kept.
 
 In the paper one factor holds for all regions, weeks and trends. A spec may ask for a factor for each trend, and may say
-which weeks set it. Of a trend that has no reliable total yet nothing is published, until a release fixes its factor.
+which weeks set it. A trend that has no reliable total yet is not published, until a release can fix its factor.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
-from itertools import pairwise
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import date
 
 import numpy as np
 
 from search_insights.errors import ScaleIncomplete, StoreError
-from search_insights.spec.publication_rules import Scaling
 from search_insights.spec.weeks import first_days
-from search_insights.store.editions import Change
+from search_insights.store.coverages import coverage_reader
+from search_insights.store.editions import editions_of
 from search_insights.store.ledger import ScalingRecord
 from search_insights.store.store import Store
-from search_insights.support.arrays import Floats
 from search_insights.trends.derive import Trends, derive
 
 # Sums in another order, or by another version of NumPy, differ by less than this.
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class ScaleSpan:
-    """The weeks of one scale: from a first week on, or all; and the change of the store that asked for it."""
+def scale_records(
+    trends: Trends,
+    change: int,
+    known: Sequence[ScalingRecord],
+    lost: Collection[date],
+    today: str,
+    since: date | None = None,
+) -> tuple[ScalingRecord, ...]:
+    """Return what sets the scale of some weeks, which a change asked for: what is known, and what is to be fixed now.
 
-    change: int = 1
-    first_week: date | None = None
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The factors of a release, with the axes (week, trend), NaN where there is none yet; and their records."""
-
-    records: tuple[ScalingRecord, ...]
-    factors: Floats
-
-
-def spans_of(changes: Sequence[Change], rule_of: Callable[[str], Scaling]) -> tuple[ScaleSpan, ...]:
-    """Return the scales of a store, given the rule of each spec by its fingerprint.
-
-    Another rule is derivation: it makes a new scale for all weeks. A new edition goes on with the scale that there is,
-    unless its change says otherwise.
+    A scale that holds only `since` a week is not set by weeks before it.
     """
-    spans = [ScaleSpan()]
-    for before, change in pairwise(changes):
-        if rule_of(change.spec) != rule_of(before.spec):
-            spans = [ScaleSpan(change.number)]
-        elif not change.keeps_scale:
-            spans.append(ScaleSpan(change.number, change.from_week))
-    return tuple(spans)
-
-
-def scale_of(
-    trends: Trends, known: Sequence[ScalingRecord], spans: Sequence[ScaleSpan], lost: Collection[date]
-) -> Scale:
-    """Return the factors that were fixed, and those that this release is the first to fix."""
-    fixed = {(record.change, record.trend): record for record in known}
-    records: list[ScalingRecord] = []
-    factors = np.full((len(trends.weeks), len(trends.spec.trends)), np.nan)
-    for span, here in _weeks_of(spans, trends.weeks):
-        for name in ("",) if trends.spec.scaling.scope == "one" else [trend.id for trend in trends.spec.trends]:
-            record = fixed.get((span.change, name)) or _new_record(trends, span, here, name, lost)
-            if record:
-                records.append(record)
-                columns = [name in ("", trend.id) for trend in trends.spec.trends]
-                factors[np.ix_([week in here for week in trends.weeks], columns)] = record.factor
-    if not records:
+    fixed = {record.trend: record for record in known if record.change == change}
+    names = [""] if trends.spec.scaling.scope == "one" else [trend.id for trend in trends.columns]
+    missing = [name for name in names if name not in fixed]
+    if missing:
+        setting = trends.of_weeks(_setting_weeks(trends, lost, since))
+        weeks = (setting.weeks[0], setting.weeks[-1], len(setting.weeks), today, change)
+        factors = {name: factor for name in missing if (factor := scaling_factor(setting, name))}
+        fixed |= {name: ScalingRecord(factor, *weeks, name) for name, factor in factors.items()}
+    if not fixed:
         raise _no_total(trends)
-    return Scale(tuple(records), factors)
+    return tuple(fixed[name] for name in names if name in fixed)
 
 
-def _weeks_of(spans: Sequence[ScaleSpan], weeks: Sequence[date]) -> Iterator[tuple[ScaleSpan, list[date]]]:
-    """Yield each scale that has weeks, and these."""
-    for span, after in zip(spans, [*spans[1:], None], strict=True):
-        begin, end = span.first_week or date.min, (after and after.first_week) or date.max
-        if here := [week for week in weeks if begin <= week < end]:
-            yield span, here
+def scaling_factor(trends: Trends, name: str = "") -> float | None:
+    """Return the factor that sets the highest weekly value of a trend, for the total, to the maximum of the scale.
+
+    Without a name the trend is the one that sets the scale of all. None if no week has a reliable value.
+    """
+    rule = trends.spec.scaling
+    values = trends.total_of(name or str(rule.trend))
+    return None if np.isnan(values).all() else rule.maximum / float(np.nanmax(values))
 
 
-def _new_record(
-    trends: Trends, span: ScaleSpan, here: Sequence[date], name: str, lost: Collection[date]
-) -> ScalingRecord | None:
-    """Return what sets the scale of a trend, or of all; None if the trend has no reliable total in these weeks."""
-    weeks = _setting_weeks(trends, span, here, lost)
-    peak = _peak(trends, name, weeks)
-    if peak is None and not name:
-        raise _no_total(trends)
-    if peak is None:
-        return None
-    today = datetime.now(UTC).date().isoformat()
-    factor = trends.spec.scaling.maximum / peak
-    return ScalingRecord(factor, weeks[0], weeks[-1], len(weeks), today, span.change, name)
+def _setting_weeks(trends: Trends, lost: Collection[date], since: date | None) -> Sequence[date]:
+    """Return the weeks whose peak sets the scale: those of the rule, of which none may be missing, or else all.
 
-
-def _setting_weeks(trends: Trends, span: ScaleSpan, here: Sequence[date], lost: Collection[date]) -> Sequence[date]:
-    """Return the weeks whose peak sets the scale: those of the rule, of which none may be missing, or all.
-
-    An edition with a scale of its own may begin after the weeks of the rule.
+    A scale may begin after the weeks of the rule.
     """
     window = trends.spec.scaling.window
-    wanted = [week for week in first_days(*window) if week >= (span.first_week or date.min)] if window else []
-    missing = [week for week in wanted if week not in here and week not in lost]
+    wanted = [week for week in first_days(*window) if since is None or week >= since] if window else []
+    missing = [week for week in wanted if week not in trends.weeks and week not in lost]
     if missing:
         raise ScaleIncomplete(
             f"the weeks from {wanted[0]} to {wanted[-1]} set the scale, and {len(missing)} of them are not in the "
-            f"store, the first {missing[0]}; publish when they are. A week that never comes can be declared lost; fewer "
-            "weeks can be given by the keys 'first_week' and 'last_week' of [scaling]"
+            f"store, the first {missing[0]}; publish when they are. A week that never comes can be declared lost "
+            "('search-insights store lose'); [scaling] of the spec can name fewer weeks"
         )
-    return [week for week in here if week in wanted] or here
-
-
-def _peak(trends: Trends, name: str, weeks: Collection[date]) -> float | None:
-    """Return the highest reliable value of the total in some weeks, of a trend or of the one that sets all scales."""
-    values = trends.total_of(name or str(trends.spec.scaling.trend))[[week in weeks for week in trends.weeks]]
-    return None if np.isnan(values).all() else float(np.nanmax(values))
+    return [week for week in trends.weeks if week in wanted] or trends.weeks
 
 
 def _no_total(trends: Trends) -> StoreError:
@@ -136,17 +90,44 @@ def few_weeks(trends: Trends, new: Sequence[ScalingRecord]) -> str:
     """
     rule, judged = trends.spec.scaling, trends.spec.sparsity
     usual = len(first_days(judged.first_week, judged.last_week))
-    fewest = min(new, key=lambda record: record.weeks, default=None)
-    if rule.window or fewest is None or fewest.weeks >= usual:
+    fewest = min((record.weeks for record in new), default=usual)
+    if rule.window or fewest >= usual:
         return ""
-    by = "1 week" if fewest.weeks == 1 else f"{fewest.weeks} weeks"
     return (
-        f"the scale is fixed for good by {by}: their highest {trends.spec.total.level} value is {rule.maximum:g} in all "
-        f"later releases, whatever comes. The spec's window has {usual} weeks; [scaling] may say which weeks set the "
-        "scale (first_week, last_week)"
+        f"the scale is set by {fewest} week{'s' if fewest > 1 else ''} only, and fixed for good: their highest "
+        f"{trends.spec.total.level} value is {rule.maximum:g} in all later releases, whatever comes. The spec's window "
+        f"has {usual} weeks. [scaling] of the spec can say which weeks set the scale: first_week and last_week"
     )
 
 
 def scale_problems(store: Store) -> list[str]:
     """Check that every fixed factor is the one that its weeks give, unless a week was added between them later."""
     return [line for record in store.scalings() for line in _record_problems(store, record)]
+
+
+def _record_problems(store: Store, record: ScalingRecord) -> list[str]:
+    weeks = [entry.week for entry in store.entries() if record.first_week <= entry.week <= record.last_week]
+    if len(weeks) != record.weeks or any(_gives(derive(then, weeks), record) for then in _since(store, record, weeks)):
+        return []
+    of_trend = f" of trend {record.trend!r}" if record.trend else ""
+    return [f"the scaling factor{of_trend} is not the one that weeks {weeks[0]} to {weeks[-1]} give"]
+
+
+def _gives(trends: Trends, record: ScalingRecord) -> bool:
+    if record.trend not in ("", *(trend.id for trend in trends.columns)):
+        return False
+    factor = scaling_factor(trends, record.trend)
+    return factor is not None and math.isclose(factor, record.factor, rel_tol=_ROUNDING)
+
+
+def _since(store: Store, record: ScalingRecord, weeks: Sequence[date]) -> Iterator[Store]:
+    """Yield the store as it is, then with the rules that it had, back to the change that asked for a scale.
+
+    The factor was fixed under one of them: later changes may say which values are reliable, or how to scale.
+    """
+    yield store
+    changes = store.changes()
+    begun = (store.edition_of(week).changes[0].number for week in weeks)
+    read = coverage_reader(store.connection, store.path, [edition.counted for edition in store.editions])
+    for number in range(len(changes) - 1, max(record.change, *begun) - 1, -1):
+        yield replace(store, editions=editions_of(changes[:number], read))
