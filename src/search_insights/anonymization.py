@@ -27,6 +27,7 @@ from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week, week_of
 from search_insights.spec.zones import zone_data_version
+from search_insights.store.coverages import fingerprints_of
 from search_insights.store.journal import read_journal, refuse_second_noise
 from search_insights.store.ledger import (
     FinalWeek,
@@ -104,27 +105,54 @@ def anonymize(
     remove_abandoned_temporary_folders()  # also where every week is in the store already, and no engine is opened
     require_promise(coverage.spec)
     require_ended(weeks, datetime.now(UTC))
-    names = region_names(coverage, source)
+    region_names(coverage, source)  # what is wrong with the log's columns is told before a store is made
     with create_or_open_store(store_path, coverage) as store:
         refuse_older_copy(store, published_weeks_of)
+        weeks = [_week_of_its_edition(store, week, coverage) for week in weeks]
         done = [WeekDone(week, was_there=True) for week in weeks if store.holds(week)]
         for week_done in done:
             report(week_done)
         new = [week for week in weeks if not store.holds(week)]
         refuse_second_noise(store_path, new)
-        if new:
+        for edition in store.editions:
+            of_edition = [week for week in new if store.edition_of(week.first_day) is edition]
+            if not of_edition:
+                continue
             progress("reading the log")
-            with open_engine(source, coverage.spec, names) as engine:
+            require_promise(edition.counted.spec)
+            names = region_names(edition.counted, source)
+            with open_engine(source, edition.counted.spec, names) as engine:
                 if not times_changed:
-                    require_same_times(store, engine.log, new)
-                require_zone_answered(store, engine, new)
+                    require_same_times(store, engine.log, of_edition)
+                require_zone_answered(store, engine, of_edition)
                 if not model_changed:
-                    require_same_model(store, engine, new)
-                run = _Run(engine, store, CellList(coverage), names, tolerance or Tolerance(), progress)
-                for week in new:
+                    require_same_model(store, engine, of_edition)
+                run = _Run(engine, store, CellList(edition.counted), names, tolerance or Tolerance(), progress)
+                for week in of_edition:
                     done.append(run.week(week, requested=(weeks[0].begin, weeks[-1].end)))
                     report(done[-1])
     return sorted(done, key=lambda d: d.week)
+
+
+def _week_of_its_edition(store: Store, week: Week, given: Coverage) -> Week:
+    """Return a week as its edition has it. A late week is counted under its own edition, whichever spec is given.
+
+    But the spec of an earlier edition is refused for a later week: the caller does not know of the change.
+    """
+    edition = store.edition_of(week.first_day)
+    if fingerprints_of(given) not in edition.fingerprints | store.editions[-1].fingerprints:
+        raise of_another_edition(store, week)
+    return week_of(edition.counted.spec, week.first_day)
+
+
+def of_another_edition(store: Store, week: Week) -> InputError:
+    """Return the error for a spec or geography that is not that of a week's edition."""
+    edition = store.edition_of(week.first_day)
+    begins = f"begins with week {edition.first_week}" if edition.first_week else "is the first"
+    return InputError(
+        f"{store.path}: week {week} belongs to edition {edition.number}, which {begins}; use its spec and geography "
+        "('search-insights store edition' lists the editions)"
+    )
 
 
 @dataclass(frozen=True)
@@ -157,7 +185,9 @@ class _Run:
 
     def _require_plausible(self, week: Week, counts: Counts) -> None:
         """Refuse a week whose counts are implausible next to the week before, without a number in the message."""
-        before = week_to_compare(week, [entry.week for entry in self.store.entries()])
+        edition = self.store.edition_of(week.first_day)  # those of others have other cells
+        known = [entry.week for entry in self.store.entries() if self.store.edition_of(entry.week) is edition]
+        before = week_to_compare(week, known)
         if before is None:
             return
         noisy = self.store.noisy_counts(week_of(self.cells.coverage.spec, before))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from search_insights.anonymization import (
+    of_another_edition,
     require_ended,
     require_same_model,
     require_same_times,
@@ -49,6 +50,7 @@ from search_insights.private.texts import NearText, Texts, survey_texts
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week, week_of
+from search_insights.store.coverages import fingerprints_of
 from search_insights.store.journal import refuse_second_noise
 from search_insights.store.opening import open_store_if_any
 from search_insights.support.arrays import Counts
@@ -273,7 +275,11 @@ def _read_store(
         with notes.of("model-changed"):
             if not model_changed:
                 require_same_model(store, engine, new)
-        compared = {week_to_compare(week, sorted(held)) for week in weeks} - {None}
+        for week in weeks:
+            if fingerprints_of(coverage) not in store.edition_of(week.first_day).fingerprints:
+                raise of_another_edition(store, week)
+        same = sorted(day for day in held if fingerprints_of(coverage) in store.edition_of(day).fingerprints)
+        compared = {week_to_compare(week, same) for week in weeks} - {None}
         noisy = {day: store.noisy_counts(week_of(coverage.spec, day)) for day in compared if day}
         return _Known(noisy, held)
 

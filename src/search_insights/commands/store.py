@@ -1,31 +1,34 @@
-"""Back a store up, restore a backup, and declare a week lost. The store is the only state: everything else can be made
-again."""
+"""Back a store up, restore a backup, declare a week lost, and record a new edition. The store is the only state:
+everything else can be made again."""
 
 import argparse
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from search_insights.commands import store_edition
 from search_insights.commands.console import note, out, span
 from search_insights.commands.options import add_jobs, parse_day
 from search_insights.support.files import private_files
 
-HELP = "back a store up, restore a backup, and declare a week lost"
+HELP = "back a store up, restore a backup, declare a week lost, record a new edition"
 EXAMPLE = (
     "search-insights store backup --store releases.db --out backups/2021-03-15.db\n"
     "search-insights store restore backups/2021-03-15.db --store releases.db --dataset dataset\n"
-    "search-insights store lose --store releases.db --week 2021-03-08 --reason 'the log was deleted'"
+    "search-insights store lose --store releases.db --week 2021-03-08 --reason 'the log was deleted'\n"
+    "search-insights store edition --store releases.db --spec new.toml --from 2021-06-07 --reason 'new topic' --dry-run"
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the jobs and their options."""
-    backup, restore, lose = add_jobs(
+    backup, restore, lose, edition = add_jobs(
         parser,
         {
             "backup": "copy a store to a new file and verify the copy",
             "restore": "restore a backup in the place of a store",
             "lose": "declare a week lost: it is never noised, and sparsity no longer waits for it",
+            "edition": "record a change of spec or geography, or list those that were recorded",
         },
         EXAMPLE,
     )
@@ -46,11 +49,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     lose.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store")
     lose.add_argument("--week", metavar="DAY", required=True, help="the first day of a week that is not in the store")
     lose.add_argument("--reason", metavar="TEXT", required=True, help="why it will never come; the reason is published")
+    store_edition.add_arguments(edition)
 
 
 def run(args: argparse.Namespace) -> int:
     """Do the job that was named."""
-    return {"backup": _backup, "restore": _restore, "lose": _lose}[args.job](args)
+    return {"backup": _backup, "restore": _restore, "lose": _lose, "edition": store_edition.run}[args.job](args)
 
 
 def _backup(args: argparse.Namespace) -> int:

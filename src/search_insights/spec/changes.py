@@ -20,8 +20,8 @@ KINDS: tuple[Kind, ...] = ("words", "derivation", "counting")
 
 MEANING: Mapping[Kind, str] = {
     "words": "all weeks are shown with the new words from the next publish on",
-    "derivation": "all weeks are derived again from the stored noisy counts, which spends nothing; values that move are "
-    "recorded as a correction",
+    "derivation": "all weeks are derived again from the stored noisy counts; that spends nothing, and values that move "
+    "are recorded as a correction",
     "counting": "a new edition begins; earlier weeks keep what they were counted under, and readers see the break",
 }
 
