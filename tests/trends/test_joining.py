@@ -38,9 +38,7 @@ def part(start: int, weeks: int, places: list[str], trends: list[str]) -> Trends
     kept = (week + place + column) % 3 > 0
     ratios = Ratios(value, value - 1, value + 1, np.ones(shape, dtype=bool), kept)
     days = tuple(FIRST + timedelta(weeks=start + i) for i in range(weeks))
-    return Trends(
-        SPEC, days, tuple(map(region, places)), ratios, tuple(map(trend, trends)), np.ones(shape, dtype=bool)
-    )
+    return Trends(SPEC, days, tuple(map(region, places)), ratios, tuple(map(trend, trends)), np.ones(shape, dtype=bool))
 
 
 names = st.lists(st.sampled_from("abcdef"), unique=True, max_size=6)

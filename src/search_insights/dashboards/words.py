@@ -5,8 +5,8 @@ from typing import Any
 
 from search_insights.dashboards.regions import Places, level_label
 from search_insights.dataset.folder import Dataset
-from search_insights.dataset.scale import setting_weeks
 from search_insights.dataset.pages import model_changes, run_words
+from search_insights.dataset.scale import setting_weeks
 
 
 def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:
@@ -75,17 +75,17 @@ def _meaning(dataset: Dataset) -> list[str]:
     share = "Each value is the share of all searches of a region and week that were about the topic, on one scale."
     if not scaling:
         return [str(dataset.package.get("description", share))]
-    comparable = "All regions, weeks and topics are on the same scale, so they can be compared: twice the value is twice "
+    comparable = "All regions, weeks and topics are on the same scale, so they can be compared: twice the value is "
     if _has_own_scales(dataset):
         share = "Each value is the share of all searches of a region and week that were about the topic, on its scale."
         comparable = (
             "All regions and weeks are on the same scale, so they can be compared, but each topic has its own: twice "
-            "the value of the same topic is twice "
+            "the value of the same topic is "
         )
     return [
         f"{share} On that scale {scaling['maximum']:g} is the highest weekly share of {_scaled_trend(dataset)} for the "
         f"whole {level_label(dataset.levels[0])} {setting_weeks(scaling)}, and 0 is no searches. {comparable}"
-        "the share of searches.",
+        "twice the share of searches.",
         "A value says nothing about how many people searched: a place with few searches can have a high share.",
         f"Random noise protects the people behind the searches. The band around a line, and the range beside a value, "
         f"is the {_confidence(dataset)} interval that this noise leaves: the value before noise lies in it with at "

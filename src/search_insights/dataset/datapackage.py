@@ -26,9 +26,9 @@ def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[
         "title": spec.title,
         "description": (
             f"Weekly search trends by region, {first} to {last}. Values are the share of searches about a topic, "
-            f"scaled so that {scale_phrase(rule, spec.total.level, f'trend {spec.scaling.trend}')}. Missing values were "
-            "not reliable enough to be published; they are not 0. Rows of several levels stand in one table: choose a "
-            "level before averaging or adding."
+            f"scaled so that {scale_phrase(rule, spec.total.level, f'trend {spec.scaling.trend}')}. Missing values "
+            "were not reliable enough to be published; they are not 0. Rows of several levels stand in one table: "
+            "choose a level before averaging or adding."
         ),
         "created": release.created,
         "profile": "data-package",

@@ -72,6 +72,7 @@ PRIVACY = {
     "ledger": [{**_WEEK, "epsilon": float, "delta": float, "cells": int}],
     "corrections?": [{"changed_values": int, "reason": str}],
     "lost_weeks?": [{"week": str, "reason": str}],
+    "notes?": [{"week": str, "reason": str}],
     "editions?": [{**_EDITION, "reason": str, "holds": bool}],
     "classification?": _CLASSIFICATION,
 }

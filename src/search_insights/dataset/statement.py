@@ -72,6 +72,7 @@ def privacy_json(release: Release, accountings: Sequence[Accounting]) -> dict[st
         "sparsity": {"decided": release.sparsity is not None, "regions_removed": int(release.removed.sum())},
         "corrections": [{"changed_values": c.changed_values, "reason": c.reason} for c in release.corrections],
         "lost_weeks": lost_weeks(release),
+        "notes": notes(release),
         "classification": classification(release),
     }
 
@@ -81,6 +82,11 @@ def lost_weeks(release: Release) -> list[dict[str, str]]:
     return [
         {"week": lost.week.isoformat(), "declared_on": lost.recorded_at, "reason": lost.reason} for lost in release.lost
     ]
+
+
+def notes(release: Release) -> list[dict[str, str]]:
+    """Return what readers should know of single weeks: the day on which it was recorded, and the words."""
+    return [{"week": n.week.isoformat(), "recorded_on": n.recorded_at, "reason": n.reason} for n in release.notes]
 
 
 def _privacy_loss(release: Release, accountings: Sequence[Accounting]) -> dict[str, Any]:

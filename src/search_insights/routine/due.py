@@ -12,7 +12,7 @@ from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import DAYS_OF_WEEK, Week, week_of
 from search_insights.store.identity import Known
 from search_insights.store.journal import read_journal
-from search_insights.store.ledger import LedgerEntry
+from search_insights.store.ledger import LedgerEntry, WeekNote
 from search_insights.store.opening import is_unused, open_store
 
 _STEP = timedelta(days=DAYS_OF_WEEK)
@@ -20,12 +20,13 @@ _STEP = timedelta(days=DAYS_OF_WEEK)
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a store has: its ledger, and the weeks that are lost; and by what it is known, if there is one."""
+    """What a store has: its ledger, the weeks that are lost, by what it is known, and its notes on weeks."""
 
     entries: tuple[LedgerEntry, ...] = ()
     lost: frozenset[date] = frozenset()
     declared: frozenset[date] = frozenset()
     known: Known | None = None
+    notes: tuple[WeekNote, ...] = ()
 
     @property
     def weeks(self) -> tuple[date, ...]:
@@ -41,7 +42,7 @@ def read_held(settings: Settings) -> Held:
         return Held(lost=lost)
     with open_store(store) as opened:
         declared = frozenset(week.week for week in opened.lost())
-        return Held(tuple(opened.entries()), lost | declared, declared, opened.known)
+        return Held(tuple(opened.entries()), lost | declared, declared, opened.known, tuple(opened.notes()))
 
 
 def store_of(settings: Settings) -> Path:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
-from search_insights.errors import SearchInsightsError
+from search_insights.errors import SearchInsightsError, StoreError
 from search_insights.routine.backups import dated_backups
 from search_insights.routine.due import Held, store_of
 from search_insights.routine.settings import Settings
@@ -24,7 +24,15 @@ _Witness = tuple[Path, Mapping[date, FinalWeek]]
 
 
 def refuse_forgotten_weeks(settings: Settings, coverage: Coverage, held: Held) -> None:
-    """Refuse a store that lacks a week which the dataset or the newest backup has; a lost week may be missing."""
+    """Refuse a store of another release, or one that lacks a week which the dataset or the newest backup has.
+
+    A lost week may be missing.
+    """
+    if settings.identity and held.known and held.known.identity != settings.identity:
+        raise StoreError(
+            f"{store_of(settings)}: is of release {held.known.identity}, and {settings.file} is for release "
+            f"{settings.identity}: name the store of that release in 'store', or the release of this store in 'identity'"
+        )
     checksums = {entry.week: entry.checksum for entry in held.entries}
     for witness, weeks in (*_dataset(settings, held), *_newest_backup(settings, coverage, held)):
         for week, final in sorted(weeks.items()):

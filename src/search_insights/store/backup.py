@@ -86,6 +86,7 @@ def restore(
     if store.exists() and store.samefile(backup):
         raise StoreError(f"{backup}: is the store itself; give a file that 'store backup' made")
     entries = _verified(backup, check_derived)
+    _refuse_other_release(backup, store)
     restored = {entry.week: entry.checksum for entry in entries}
     if store.exists() and not replace:
         _refuse_to_lose_weeks(store, restored)
@@ -112,6 +113,17 @@ def _verified(store: Path, check_derived: DerivedCheck) -> list[LedgerEntry]:
             more = f" (and {len(wrong) - 1} more; verify the store to list them)" if len(wrong) > 1 else ""
             raise CheckFailed(f"{store}: {wrong[0]}{more}")
         return opened.entries()
+
+
+def _refuse_other_release(backup: Path, store: Path) -> None:
+    """Refuse a backup of another release than that of the journal, which stays where it is."""
+    known, _ = read_weeks(backup)
+    identity = read_journal(store).identity
+    if known.identity and identity not in ("", known.identity):
+        raise StoreError(
+            f"{backup}: is a backup of release {known.identity}, and the journal of {store.name} is of release "
+            f"{identity}; give a backup of that release, or another place for the store"
+        )
 
 
 def _refuse_to_hide_weeks(store: Path, folder: Path, held: Mapping[date, str]) -> None:

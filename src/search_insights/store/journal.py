@@ -120,9 +120,7 @@ def _lost_week(week: str, begins_at: str = "", ends_at: str = "") -> LostWeek:
     return LostWeek(first_day, begins_at, ends_at)
 
 
-def remember(
-    store: Path, weeks: Iterable[FinalWeek], lost: Iterable[LostWeek] = (), mark: Mark | None = None
-) -> None:
+def remember(store: Path, weeks: Iterable[FinalWeek], lost: Iterable[LostWeek] = (), mark: Mark | None = None) -> None:
     """Record what the journal does not have: weeks, or their instants, and the release; refuse a contradiction."""
     journal = read_journal(store)
     _append(store, journal, _new_lines(store, journal, weeks, lost, mark))

@@ -4,7 +4,7 @@ The journal beside the store knows them, unless an older copy of the journal was
 store was published knows the weeks that it shows, and the newest backup those that were in the store then.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -22,11 +22,17 @@ PublishedWeeks = Callable[[Path, Known], Mapping[date, FinalWeek]]
 _NEWEST_FILES = 5
 
 
-def refuse_older_copy(store: Store, published_weeks: PublishedWeeks) -> None:
-    """Refuse a store that lacks a week which its journal, a published folder or a backup knows."""
+_Witness = tuple[Path, Mapping[date, FinalWeek]]
+
+
+def refuse_older_copy(store: Store, published_weeks: PublishedWeeks, shown: Sequence[_Witness] = ()) -> None:
+    """Refuse a store that lacks a week which its journal, a published folder or a backup knows.
+
+    `shown` are folders that the operator names as those of this store, with their weeks, whatever release they are of.
+    """
     journal = read_journal(store.path)
     held = {entry.week: entry.checksum for entry in store.entries()}
-    witnesses: list[tuple[Path, Mapping[date, FinalWeek]]] = [(journal_path(store.path), journal.weeks)]
+    witnesses: list[_Witness] = [(journal_path(store.path), journal.weeks), *shown]
     witnesses += [(folder, _published_in(store, folder, published_weeks)) for folder in journal.places["published"]]
     for folder in journal.places["backed-up"]:
         witnesses += _newest_backup(store, folder)

@@ -30,6 +30,7 @@ from search_insights.store.ledger import (
     ModelRecord,
     ScalingRecord,
     SparsityRecord,
+    WeekNote,
     checksum,
     instants_of,
 )
@@ -150,6 +151,26 @@ class Store:
     def sparsity(self) -> SparsityRecord | None:
         """Return which regions of the first edition were removed, if that was decided."""
         return next(iter(self.sparsities()), None)
+
+    def notes(self) -> list[WeekNote]:
+        """Return what readers should know of weeks, the oldest week first."""
+        return [WeekNote(*row) for row in self._rows("SELECT * FROM notes ORDER BY week, rowid")]
+
+    def note(self, note: WeekNote) -> None:
+        """Record what readers should know of a week that the store holds."""
+        with explained(self.path), transaction(self.connection):
+            self.require_can_be_noted(note)
+            self.connection.execute("INSERT INTO notes VALUES (?, ?, ?)", list(astuple(note)))
+
+    def require_can_be_noted(self, note: WeekNote) -> None:
+        """Refuse a week that the store does not hold, and words that are recorded already."""
+        if note.week not in {entry.week for entry in self.entries()}:
+            raise StoreError(
+                f"{self.path}: does not hold week {note.week}, so there is nothing to say of it; a week that never comes "
+                "is declared with 'store lose'"
+            )
+        if any((known.week, known.reason) == (note.week, note.reason) for known in self.notes()):
+            raise StoreError(f"{self.path}: has this note on week {note.week} already")
 
     def scalings(self) -> list[ScalingRecord]:
         """Return the factors that releases fixed, those of the latest change last."""

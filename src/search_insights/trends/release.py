@@ -19,6 +19,7 @@ from search_insights.store.ledger import (
     ModelRecord,
     ScalingRecord,
     SparsityRecord,
+    WeekNote,
 )
 from search_insights.store.opening import open_store
 from search_insights.support.arrays import Bools, Floats
@@ -46,6 +47,7 @@ class Release:
     trends: Trends
     entries: tuple[LedgerEntry, ...]
     lost: tuple[LostWeek, ...]
+    notes: tuple[WeekNote, ...]
     spans: tuple[Span, ...]
     steps: tuple[Step, ...]
     scales: tuple[Scale, ...]
@@ -169,6 +171,7 @@ def make_release(store_path: Path, *, only_look: bool = False) -> Release:
             trends=trends,
             entries=entries,
             lost=lost,
+            notes=tuple(store.notes()),
             spans=spans,
             steps=steps,
             scales=scales,
