@@ -16,8 +16,8 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import parse_spec, spec_toml
 from search_insights.spec.weeks import Week
-from search_insights.store.journal import journal_path
 from search_insights.store.identity import new_identity
+from search_insights.store.journal import journal_path
 from search_insights.store.opening import _create, create_or_open_store, open_store
 from search_insights.store.store import Store
 from search_insights.support.arrays import Counts

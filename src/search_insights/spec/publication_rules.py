@@ -44,8 +44,8 @@ class Sparsity:
 class Scaling:
     """What sets the scale of the values (Section 4.4): the peaks of the total that become `maximum`.
 
-    `scope` is one factor for all trends, by the peak of `trend` (the paper), or for each trend one, by its own peak. The
-    peak is that of the weeks from `first_week` to `last_week`; without them, of the first release.
+    `scope` is one factor for all trends, by the peak of `trend` (the paper), or one for each trend, by its own peak.
+    The peak is that of the weeks from `first_week` to `last_week`; without them, of the first release.
     """
 
     maximum: float

@@ -166,8 +166,8 @@ class Store:
         """Refuse a week that the store does not hold, and words that are recorded already."""
         if note.week not in {entry.week for entry in self.entries()}:
             raise StoreError(
-                f"{self.path}: does not hold week {note.week}, so there is nothing to say of it; a week that never comes "
-                "is declared with 'store lose'"
+                f"{self.path}: does not hold week {note.week}, so there is nothing to say of it; a week that never "
+                "comes is declared with 'store lose'"
             )
         if any((known.week, known.reason) == (note.week, note.reason) for known in self.notes()):
             raise StoreError(f"{self.path}: has this note on week {note.week} already")
