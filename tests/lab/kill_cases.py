@@ -4,9 +4,11 @@ They publish Qazaria, a country small enough for hundreds of runs. Add a `Case` 
 """
 
 import shutil
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
+from search_insights.spec.spec_file import load_spec, spec_toml
 from tests.lab.kills import Case, run_process
 from tests.support.logs import write_log
 from tests.support.other_country import other_geography, other_spec_file
@@ -85,6 +87,7 @@ def cases(home: Path) -> list[Case]:
     second = (*BACKUP[:-1], "second.db")
     later = str(WEEKS[-1] + timedelta(weeks=1))
     lose = ("store", "lose", "--store", "store.db", "--week", later, "--reason", "no log")
+    edition = ("store", "edition", "--store", "store.db", "--spec", "louder.toml", "--from", later, "--reason", "why")
     begin = ("init", "--out", "new", "--geography", "qazaria.csv", "--time-zone", "UTC", "--topic", "heating")
     return [
         Case("init", one, begin, makes=("new",), again=frozenset({0, 2})),
@@ -96,6 +99,7 @@ def cases(home: Path) -> list[Case]:
         Case("dashboard", shown, DASHBOARD, folders=("dataset", "site")),
         Case("store restore", three, restore, makes=("store.db.old", "store.db.old.wal"), may_lack=WEEKS[1:]),
         Case("store lose", three, lose, again=frozenset({0, 2})),
+        Case("store edition", _with_louder_spec(three, home / "edition"), edition, again=frozenset({0, 2})),
         Case("run", _with_settings(one, home / "run"), ("run",), makes=(*files, "backups", *RUN_FILES)),
     ]
 
@@ -107,6 +111,15 @@ def _with_settings(before: Path, folder: Path) -> Path:
     (folder / "search-insights.toml").write_text(SETTINGS, encoding="utf-8")
     (folder / "backups").mkdir()
     shutil.copy(folder / "store.db", folder / "backups" / "store-2023-10-08.db")
+    return folder
+
+
+def _with_louder_spec(before: Path, folder: Path) -> Path:
+    """Copy a folder, and add a spec with more noise."""
+    shutil.copytree(before, folder)
+    spec = load_spec(folder / "heating-v2.toml")
+    sigmas = tuple(replace(sigma, value=sigma.value * 2) for sigma in spec.sigmas)
+    (folder / "louder.toml").write_text(spec_toml(replace(spec, sigmas=sigmas)), encoding="utf-8")
     return folder
 
 
