@@ -31,7 +31,7 @@ def refuse_forgotten_weeks(settings: Settings, coverage: Coverage, held: Held) -
     if settings.identity and held.known and held.known.identity != settings.identity:
         raise StoreError(
             f"{store_of(settings)}: is of release {held.known.identity}, and {settings.file} is for release "
-            f"{settings.identity}: give the store of that release as 'store', or the release of this store as 'identity'"
+            f"{settings.identity}: give its store as 'store', or the release of this store as 'identity'"
         )
     checksums = {entry.week: entry.checksum for entry in held.entries}
     for witness, weeks in (*_dataset(settings, held), *_newest_backup(settings, coverage, held)):
