@@ -11,7 +11,7 @@ def test_the_datapackage_describes_every_file_and_column(store: Path) -> None:
     dataset = dataset_of(store)
     package = json_of(dataset, "datapackage.json")
     assert package["name"] == "us-vaccination-search-insights"
-    by_form = {resource["format"]: resource for resource in package["resources"]}
+    by_form = {resource["format"]: resource for resource in package["resources"][:2]}
     for form, columns in (("csv", HEADER.split(",")), ("parquet", list(parquet_rows(dataset)[0]))):
         resource = by_form[form]
         content = (dataset / resource["path"]).read_bytes()

@@ -16,7 +16,7 @@ from tests.support.datasets import STEM, contents, dataset_of, json_of, rows_of,
 from tests.support.stores import CITY, NOTHING, TOWN, WeekCounts, add_weeks
 
 FILES = {
-    *(f"{STEM}.csv", f"{STEM}.parquet", "datapackage.json"),
+    *(f"{STEM}.csv", f"{STEM}.parquet", "regions.csv", "datapackage.json"),
     *("privacy.json", "PRIVACY.md", "summary.json", "summary.svg", "sparsity.json"),
 }
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 
+from search_insights.dataset.folder import REGIONS
 from search_insights.dataset.publication import publish
 from search_insights.support.sql import literal
 
@@ -26,7 +27,7 @@ def dataset_of(store: Path, name: str = "dataset") -> Path:
 
 def text_of(dataset: Path) -> str:
     """Return the CSV file as text."""
-    [path] = dataset.glob("*.csv")
+    [path] = (path for path in dataset.glob("*.csv") if path.name != REGIONS)
     return path.read_bytes().decode("utf-8")
 
 

@@ -46,13 +46,14 @@ def run(args: argparse.Namespace) -> int:
         published = publish(
             args.store, args.out, correction=args.correction, straddling=args.straddling, progress=steps.show
         )
+    outcomes = OUTCOMES if len(published.release.spans) > 1 else OUTCOMES[:-1]
     rows = [
-        (row["level"], row["trend"], f"{row['regions_with_a_value']:,}", *(f"{row[outcome]:,}" for outcome in OUTCOMES))
+        (row["level"], row["trend"], f"{row['regions_with_a_value']:,}", *(f"{row[outcome]:,}" for outcome in outcomes))
         for row in published.summary
     ]
-    out(table(("level", "trend", "regions", *OUTCOMES), rows, right=range(2, 7)))
+    out(table(("level", "trend", "regions", *outcomes), rows, right=range(2, 3 + len(outcomes))))
     out(f"\n{published.csv}: {published.rows:,} rows, {span(published.release.trends.weeks)}")
-    out(f"{args.out}: datapackage.json, PRIVACY.md, privacy.json, sparsity.json, summary.svg describe it")
+    out(f"{args.out}: datapackage.json, PRIVACY.md, privacy.json, regions.csv, sparsity.json, summary.svg describe it")
     _note_missing_weeks(published.release, args.store)
     _note_few_weeks(published.release)
     return 0

@@ -48,7 +48,11 @@ def breaks(release: Release) -> list[dict[str, Any]]:
 
 
 def changes(release: Release) -> list[dict[str, Any]]:
-    """Return the recorded changes of spec or geography after the first, as `datapackage.json` lists them."""
+    """Return the recorded changes of spec or geography after the first, as `datapackage.json` lists them.
+
+    An edition that has no week yet may still be withdrawn, so it is not listed.
+    """
+    begun = {span.begun_by.number for span in release.spans}
     return [
         {
             "number": step.change.number,
@@ -59,6 +63,7 @@ def changes(release: Release) -> list[dict[str, Any]]:
             "differs": differs(step),
         }
         for step in release.steps[1:]
+        if step.change.kind != "counting" or step.change.number in begun
     ]
 
 

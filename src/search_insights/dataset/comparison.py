@@ -1,5 +1,6 @@
 """What a new release changes in the dataset that it replaces, value by value."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from search_insights.dataset.folder import csv_table
-from search_insights.dataset.tables import file_stem, value_columns
+from search_insights.dataset.folder import csv_table, published_columns, published_table
+from search_insights.dataset.tables import file_stem
 from search_insights.errors import InputError
 from search_insights.support.sql import identifier
 from search_insights.trends.release import Release
@@ -17,13 +18,16 @@ if TYPE_CHECKING:
     import duckdb
 
 _UNKNOWN_LEVEL = "(unknown)"  # of a region that the geography does not have
+_WHERE = re.compile(r"date|place_id|(country|sub)_region.*")  # the columns that are not values
+_COUNTS = 6  # as many as `_counts` has
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """How many values of a level and trend there are, appear, change and vanish.
 
-    `sparse` are those of the vanishing ones whose region is removed for sparsity; the others need a correction.
+    `sparse` are those of the vanishing ones whose region is removed for sparsity; the others need a correction. `late`
+    are those of the appearing ones that the published table could have had: it has their week and their trend.
     """
 
     level: str
@@ -33,6 +37,7 @@ class Change:
     change: int
     vanish: int
     sparse: int
+    late: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,62 +53,93 @@ class Comparison:
         """The number of published values that would change or disappear, other than for sparsity."""
         return sum(change.change + change.vanish - change.sparse for change in self.changes)
 
+    def moved(self, judged_again: bool) -> int:
+        """Return how many values a change of derivation moves: those that change, disappear, or appear in old weeks.
 
-def compare(release: Release, old: Path, new: str, connection: "duckdb.DuckDBPyConnection") -> Comparison:
-    """Compare a published CSV file, if there is one, with the rows of a release, given as a table of SQL."""
+        Regions that are removed as sparse for the first time are no part of it.
+        """
+        sparse = sum(change.sparse for change in self.changes) if judged_again else 0
+        return self.corrected + sparse + sum(change.late for change in self.changes)
+
+
+def compare(release: Release, out: Path, new: str, connection: "duckdb.DuckDBPyConnection") -> Comparison:
+    """Compare the CSV file of a published folder, if there is one, with the rows of a release, as a table of SQL."""
     import duckdb
 
-    spec, regions = release.coverage.spec, release.trends.regions
+    regions, old = release.trends.regions, table_in(release, out)
     known = {
         "place_id": np.array([region.place_id for region in regions], dtype=object),
         "level": np.array([region.level for region in regions], dtype=object),
         "sparse": release.removed,
     }
     before = csv_table(old) if old.exists() else f"(SELECT * FROM {new} LIMIT 0)"
-    columns = [identifier(column) for column in value_columns(spec)]
     connection.register("known_regions", known)
     try:
+        pairs = _pairs(release, out, _header(before, connection))
         found = connection.execute(f"""
+            WITH old_weeks AS (SELECT DISTINCT date AS old_week FROM {before})
             SELECT coalesce(k.level, '{_UNKNOWN_LEVEL}'), place_id, bool_or(o.date IS NOT NULL),
-                   bool_or(n.date IS NOT NULL), {", ".join(map(_counts, columns))}
+                   bool_or(n.date IS NOT NULL), {", ".join(_counts(o, n) for _, o, n in pairs)}
             FROM {before} AS o FULL JOIN {new} AS n USING (date, place_id) LEFT JOIN known_regions AS k USING (place_id)
+                 LEFT JOIN old_weeks ON old_week = date
             GROUP BY ALL ORDER BY place_id""").fetchall()
     except duckdb.Error:
         raise unreadable(old) from None
     finally:
         connection.unregister("known_regions")
     return Comparison(
-        _changes(release, found),
-        tuple((level, place_id) for level, place_id, was_shown, is_shown, *_ in found if was_shown and not is_shown),
-        frozenset(place_id for _, place_id, was_shown, *_ in found if was_shown),
+        changes=_changes(release, [name for name, _, _ in pairs], found),
+        gone=tuple((level, place_id) for level, place_id, was_shown, is_shown, *_ in found if was_shown > is_shown),
+        shown=frozenset(place_id for _, place_id, was_shown, *_ in found if was_shown),
     )
 
 
-def _counts(column: str) -> str:
-    """Count what becomes of the values of a column: how many there are, appear, change, vanish, and are sparse."""
-    o, n = f"o.{column}", f"n.{column}"
+def _header(table: str, connection: "duckdb.DuckDBPyConnection") -> list[str]:
+    return [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()]
+
+
+def _pairs(release: Release, out: Path, header: Sequence[str]) -> list[tuple[str, str | None, str | None]]:
+    """Return the trends with their columns in the published table and in the release; None where there is none.
+
+    A trend is known by its id, because its column may have been renamed. Values of a column that the release does not
+    have any more vanish.
+    """
+    before = published_columns(out)
+    pairs: list[tuple[str, str | None, str | None]] = []
+    for trend in release.columns:
+        old = before.get(trend.id, trend.column)
+        pairs.append((trend.name, old if old in header else None, trend.column))
+    taken = {old for _, old, _ in pairs}
+    values = [column for column in header if not _WHERE.fullmatch(column)]
+    return pairs + [(column, column, None) for column in values if column not in taken]
+
+
+def _counts(old: str | None, new: str | None) -> str:
+    """Count what becomes of the values of a trend: how many there are, appear, change, vanish, are sparse, are late."""
+    o = f"o.{identifier(old)}" if old else "NULL"
+    n = f"n.{identifier(new)}" if new else "NULL"
     conditions = (
         f"{n} IS NOT NULL",
         f"{o} IS NULL AND {n} IS NOT NULL",
         f"{o} IS NOT NULL AND {n} IS NOT NULL AND {o} != {n}",
         f"{o} IS NOT NULL AND {n} IS NULL",
         f"{o} IS NOT NULL AND {n} IS NULL AND k.sparse",
+        f"{o} IS NULL AND {n} IS NOT NULL AND old_week IS NOT NULL" if old else "false",
     )
     return ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in conditions)
 
 
-def _changes(release: Release, found: Sequence[tuple[Any, ...]]) -> tuple[Change, ...]:
-    """Add up the counts by level and trend, in the order of the spec."""
-    spec = release.coverage.spec
-    levels = [spec.total.level, *spec.level_names]
+def _changes(release: Release, trends: Sequence[str], found: Sequence[tuple[Any, ...]]) -> tuple[Change, ...]:
+    """Add up the counts by level and trend, in the order of the dataset."""
+    levels = list(release.levels)
     levels += [_UNKNOWN_LEVEL] if any(row[0] == _UNKNOWN_LEVEL for row in found) else []
-    sums = {level: np.zeros((len(spec.trends), 5), dtype=np.int64) for level in levels}
+    sums = {level: np.zeros((len(trends), _COUNTS), dtype=np.int64) for level in levels}
     for level, _, _, _, *counts in found:
-        sums[level] += np.array(counts).reshape(-1, 5)  # as many as `_counts` has
+        sums[level] += np.array(counts).reshape(-1, _COUNTS)
     return tuple(
-        Change(level, trend.name, *(int(number) for number in sums[level][i]))
+        Change(level, trend, *(int(number) for number in sums[level][i]))
         for level in levels
-        for i, trend in enumerate(spec.trends)
+        for i, trend in enumerate(trends)
     )
 
 
@@ -115,3 +151,8 @@ def unreadable(csv: Path) -> InputError:
 def table_of(release: Release, folder: Path) -> Path:
     """Return the CSV file of a release in a folder."""
     return folder / f"{file_stem(release)}.csv"
+
+
+def table_in(release: Release, folder: Path) -> Path:
+    """Return the CSV file that a folder has, which may be named after an earlier name of the dataset."""
+    return published_table(folder) or table_of(release, folder)

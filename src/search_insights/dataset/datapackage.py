@@ -6,7 +6,8 @@ from typing import Any
 
 from search_insights.dataset.breaks import breaks, changes
 from search_insights.dataset.classification import classification
-from search_insights.dataset.regions import REGIONS, region_fields
+from search_insights.dataset.folder import REGIONS
+from search_insights.dataset.regions import region_fields
 from search_insights.dataset.scale import scale_phrase, scaling_rule
 from search_insights.dataset.statement import lost_weeks
 from search_insights.dataset.straddling import straddling_summary

@@ -8,6 +8,7 @@ has the form that `publish` gives it.
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import date
 from pathlib import Path
@@ -26,6 +27,7 @@ STATEMENTS = (
     *("datapackage.json", "privacy.json", "PRIVACY.md", "summary.json", "summary.svg", "sparsity.json"),
     "straddling.json",
 )
+REGIONS = "regions.csv"
 
 _REGION_COLUMNS = ("date", "place_id", "level", "code", "country_region", "country_region_code")
 # A name of a file in the folder: no path, no address of elsewhere, no pattern of several files, nothing hidden.
@@ -43,6 +45,7 @@ class TrendColumn:
     column: str
     name: str
     title: str
+    id: str = ""  # a dataset of an earlier version does not tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,7 @@ class Description:
     fields: tuple[str, ...]
     trends: tuple[TrendColumn, ...]
     levels: tuple[str, ...]
+    regions: TableFile | None  # a dataset of an earlier version has none
 
     @property
     def table(self) -> str:
@@ -131,7 +135,9 @@ def _description(folder: Path, content: bytes) -> Description:
     if not isinstance(package, Mapping) or "resources" not in package:
         raise _not_a_dataset(folder)
     require_form(package, PACKAGE, path)
-    tables = {resource["format"]: resource for resource in package["resources"]}
+    tables: dict[str, Any] = {}
+    for resource in package["resources"]:
+        tables.setdefault(REGIONS if resource["path"] == REGIONS else resource["format"], resource)
     if not {"csv", "parquet"} <= tables.keys():
         raise _not_a_dataset(folder)
     columns = {field["name"]: field for field in tables["parquet"]["schema"]["fields"]}
@@ -143,9 +149,14 @@ def _description(folder: Path, content: bytes) -> Description:
         csv=_table_file(tables["csv"], folder),
         parquet=_table_file(tables["parquet"], folder),
         fields=tuple(columns),
-        trends=tuple(TrendColumn(n, f["trend"], f.get("title", n)) for n, f in columns.items() if "trend" in f),
+        trends=tuple(_trend_column(name, field) for name, field in columns.items() if "trend" in field),
         levels=levels,
+        regions=_table_file(tables[REGIONS], folder) if REGIONS in tables else None,
     )
+
+
+def _trend_column(name: str, field: Mapping[str, Any]) -> TrendColumn:
+    return TrendColumn(name, field["trend"], field.get("title", name), field.get("id", ""))
 
 
 def _require_columns(columns: Mapping[str, Any], levels: tuple[str, ...], path: Path) -> None:
@@ -188,8 +199,9 @@ def read_dataset(folder: Path) -> Dataset:
         weeks=tuple(sorted(_weeks(privacy, folder / "privacy.json"))),
         statements={name: content for name, content in statements.items() if name.endswith(".json")},
     )
-    for table in (dataset.csv, dataset.parquet):
-        require_plain_table(table)
+    for table in (dataset.csv, dataset.parquet, dataset.regions):
+        if table is not None:
+            require_plain_table(table)
     if not dataset.trends or not dataset.weeks:
         raise InputError(f"{folder}: its datapackage.json or privacy.json names no trend or no week")
     return dataset
@@ -236,6 +248,30 @@ def published_as(folder: Path) -> Known:
     privacy = _read_ledger(folder)
     spec = privacy.get("spec", {}).get("fingerprint")
     return Known(privacy.get("identity", ""), frozenset({spec} if spec else ()))
+
+
+def published_changes(folder: Path) -> frozenset[int] | None:
+    """Return the numbers of the recorded changes that a published folder knows; None if it cannot be told.
+
+    The first, which began the store, is not listed; a dataset of an earlier version knows no other.
+    """
+    with suppress(InputError):
+        return frozenset(change["number"] for change in read_description(folder).package.get("changes", []))
+    return None
+
+
+def published_table(folder: Path) -> Path | None:
+    """Return the CSV file that a published folder describes; None if it does not tell."""
+    with suppress(InputError):
+        return read_description(folder).csv.path
+    return None
+
+
+def published_columns(folder: Path) -> dict[str, str]:
+    """Return the column of each trend of a published folder, by the trend's id; none if it does not tell."""
+    with suppress(InputError):
+        return {trend.id: trend.column for trend in read_description(folder).trends if trend.id}
+    return {}
 
 
 def published_weeks(folder: Path) -> dict[date, FinalWeek]:

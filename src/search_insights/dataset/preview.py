@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from search_insights.dataset.comparison import Comparison, compare, table_of
+from search_insights.dataset.comparison import Comparison, compare
 from search_insights.dataset.folder import published_weeks
 from search_insights.dataset.publication import (
     refuse_second_noise,
@@ -66,7 +66,7 @@ def preview(store_path: Path, out: Path, *, correction: str | None = None, strad
     refuse_second_noise(release, out)
     require_replaceable(out)
     with open_tables(release) as connection:
-        found = compare(release, table_of(release, out), _as_published(release), connection)
+        found = compare(release, out, _as_published(release), connection)
     release = withdrawing(release, found.shown)
     refusal = None
     try:
@@ -82,7 +82,7 @@ def preview(store_path: Path, out: Path, *, correction: str | None = None, strad
 
 def _as_published(release: Release) -> str:
     """Write the SQL of the release's rows as the text that a CSV file would have."""
-    return f"(SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ({csv_rows(release.coverage.spec)}))"
+    return f"(SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ({csv_rows(release)}))"
 
 
 def _weeks_in(out: Path) -> set[date]:

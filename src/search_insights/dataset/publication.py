@@ -7,10 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from search_insights.dataset.comparison import Comparison, compare, table_of, unreadable
+from search_insights.dataset.comparison import Comparison, compare, table_in, table_of, unreadable
 from search_insights.dataset.datapackage import datapackage
-from search_insights.dataset.folder import STATEMENTS, csv_table, published_weeks
+from search_insights.dataset.folder import (
+    REGIONS,
+    STATEMENTS,
+    csv_table,
+    published_changes,
+    published_table,
+    published_weeks,
+)
 from search_insights.dataset.pages import privacy_page
+from search_insights.dataset.regions import write_regions
 from search_insights.dataset.removals import sparsity_json
 from search_insights.dataset.same_release import refuse_other_release
 from search_insights.dataset.statement import privacy_json
@@ -65,8 +73,9 @@ def publish(
         with replacing(out) as draft:
             progress("writing the tables")
             write_tables(release, draft)
+            write_regions(release, draft / REGIONS)
             with connect() as connection:
-                found = compare(release, table_of(release, out), csv_table(table_of(release, draft)), connection)
+                found = compare(release, out, csv_table(table_of(release, draft)), connection)
             release = with_correction(withdrawing(release, found.shown), found, out, correction)
             progress("writing the statements")
             summary = _write_statements(release, draft, table)
@@ -89,7 +98,9 @@ def require_reason(correction: str | None) -> None:
 def refuse_to_lose_files(release: Release, out: Path) -> None:
     """Refuse a folder that holds anything but this dataset: it is replaced as a whole, and the store could be in it."""
     stem = file_stem(release)
-    own = {f"{stem}.csv", f"{stem}.parquet", *STATEMENTS}
+    named = published_table(out)  # the dataset may have had another name
+    stems = {stem, *([named.stem] if named else [])}
+    own = {*STATEMENTS, REGIONS, *(f"{each}.{form}" for each in stems for form in ("csv", "parquet"))}
     others = sorted(path.name for path in out.iterdir() if path.name not in own) if out.is_dir() else []
     if others:
         raise InputError(
@@ -105,14 +116,13 @@ def refuse_second_noise(release: Release, out: Path) -> None:
         before = published_weeks(out)
     except InputError:
         before = {}
-    if not before or not _dates(table_of(release, out)) <= {str(week) for week in before}:
+    if not before or not _dates(table_in(release, out)) <= {str(week) for week in before}:
         raise CheckFailed(
             f"{out}: holds a dataset whose privacy.json is missing, damaged or lacks weeks, so it cannot be seen "
             "whether they have the same noise; restore that file, or give a new folder"
         )
-    spec = release.coverage.spec
     now = {entry.week: entry.checksum for entry in release.entries}
-    own = [Week(week, spec.time_zone) for week in now]
+    own = [Week(week, span.coverage.spec.time_zone) for span in release.spans for week in span.weeks]
     known = [final for week, final in sorted(before.items()) if now.get(week) != final.checksum]
     other = [final.week for final in known if final.week in now or _overlaps(final, own)]
     if other:
@@ -142,19 +152,35 @@ def _overlaps(final: FinalWeek, weeks: list[Week]) -> bool:
 
 
 def with_correction(release: Release, found: Comparison, out: Path, correction: str | None) -> Release:
-    """Refuse a release that changes published values, or add its correction to it."""
-    if not found.corrected:
+    """Refuse a release that changes published values, or add its correction to it.
+
+    A recorded change of spec or geography that was not published yet has a reason of its own.
+    """
+    moved = found.corrected
+    reasons = [correction] if correction is not None else []
+    if recorded := unpublished_reasons(release, out):
+        moved, reasons = found.moved(release.judges_again), [*recorded, *reasons]
+    if not moved:
         return release
-    if correction is None:
+    if not reasons:
         raise CheckFailed(
             f"{out}: {found.corrected:,} published values would change or disappear; nothing was written. Is this the "
             "store that it was made from? A correction is made with `correction` REASON, which is published"
         )
-    return corrected(release, found.corrected, correction)
+    return corrected(release, moved, "; ".join(reasons))
+
+
+def unpublished_reasons(release: Release, out: Path) -> list[str]:
+    """Return the reasons of the recorded changes of derivation that a published folder does not know yet."""
+    known = published_changes(out)
+    if known is None:
+        return []
+    later = [step for step in release.steps if step.change.number not in known]
+    return [step.change.reason for step in later if any(d.kind == "derivation" for d in step.differences)]
 
 
 def _write_statements(release: Release, draft: Path, straddling: Straddling) -> list[dict[str, Any]]:
-    statement = privacy_json(release, account(release.coverage.spec))
+    statement = privacy_json(release, [account(span.coverage.spec) for span in release.spans])
     summary = summarize(release)
     contents = {
         "datapackage.json": datapackage(release, draft, straddling),

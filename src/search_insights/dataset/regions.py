@@ -15,7 +15,6 @@ from search_insights.spec.geography import Region
 from search_insights.trends.release import Release
 from search_insights.trends.spans import Span
 
-REGIONS = "regions.csv"
 SPARSE = "too few data points"
 
 # The columns: name, type in a Frictionless schema, and what they mean.

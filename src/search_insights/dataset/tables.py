@@ -1,7 +1,7 @@
 """The dataset's tables: a CSV file like the original's, and a Parquet file with the same rows and more columns.
 
 A row is a region and week with at least one published value. Rows are sorted by level, code and week. Missing is empty,
-never 0. Values have 3 decimals in both files. A region is called as in the newest edition that reports it, in all weeks.
+never 0. Values have 3 decimals in both files. In all weeks a region has the name that the newest edition gives it.
 """
 
 import re

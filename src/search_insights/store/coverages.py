@@ -1,5 +1,6 @@
 """The specs, geographies and cells in a store: what its weeks are counted under, each kept once by its fingerprint."""
 
+from collections.abc import Iterable
 from dataclasses import astuple, fields
 from operator import attrgetter
 from pathlib import Path
@@ -13,7 +14,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Geography, Region, build_geography
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import parse_spec, spec_toml
-from search_insights.store.editions import Change, Edition, editions_of
+from search_insights.store.editions import Change, Edition, ReadCoverage, editions_of
 from search_insights.store.file_errors import RESTORE_HINT
 
 if TYPE_CHECKING:
@@ -51,8 +52,18 @@ def read_editions(
     connection: "duckdb.DuckDBPyConnection", path: Path, changes: list[Change], given: Coverage | None = None
 ) -> tuple[Edition, ...]:
     """Return the editions of a store. What is the same in a coverage that is given is not read again."""
-    specs: dict[str, Spec] = {given.spec.fingerprint: given.spec} if given else {}
-    geographies: dict[str, Geography] = {given.geography.fingerprint: given.geography} if given else {}
+    if not changes or changes[0].kind != "counting":
+        raise StoreError(f"{path}: does not say what its weeks were counted under; {RESTORE_HINT}")
+    return editions_of(changes, coverage_reader(connection, path, [given] if given else []))
+
+
+def coverage_reader(
+    connection: "duckdb.DuckDBPyConnection", path: Path, known: Iterable[Coverage] = ()
+) -> ReadCoverage:
+    """Return what reads a coverage by its fingerprints, each part once. What is known already is not read again."""
+    known = list(known)
+    specs: dict[str, Spec] = {coverage.spec.fingerprint: coverage.spec for coverage in known}
+    geographies: dict[str, Geography] = {each.geography.fingerprint: each.geography for each in known}
 
     def read(spec: str, geography: str) -> Coverage:
         if spec not in specs:
@@ -61,9 +72,7 @@ def read_editions(
             geographies[geography] = _geography(connection, geography, path)
         return Coverage(specs[spec], geographies[geography])
 
-    if not changes or changes[0].kind != "counting":
-        raise StoreError(f"{path}: does not say what its weeks were counted under; {RESTORE_HINT}")
-    return editions_of(changes, read)
+    return read
 
 
 def _spec(connection: "duckdb.DuckDBPyConnection", fingerprint: str, path: Path) -> Spec:

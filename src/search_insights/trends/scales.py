@@ -1,13 +1,13 @@
 """Which scale holds for which weeks of a release.
 
-A scale goes on over editions, so that all weeks can be compared, unless the change that began an edition says otherwise:
-then later weeks have a scale of their own. A change of the rule of scaling asks for a new scale of all weeks.
+A scale goes on over editions, so that all weeks can be compared, unless the change that began an edition says
+otherwise: then later weeks have a scale of their own. A change of the rule asks for a new scale of all weeks.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 
@@ -54,10 +54,10 @@ def scales_of(
 def scale_change(steps: Sequence[Step], span: Span) -> int:
     """Return the number of the change that asked for the scale of an edition's weeks."""
     asked = 1
-    for before, step in zip(steps, steps[1:], strict=False):
-        restarts = step.change.kind == "counting" and not step.change.keeps_scale
-        if restarts and step.change.number <= span.begun_by.number:
-            asked = step.change.number
-        elif not restarts and before.coverage.spec.scaling != step.coverage.spec.scaling:
-            asked = step.change.number
+    for before, step in pairwise(steps):
+        if step.change.kind == "counting" and not step.change.keeps_scale:
+            asks = step.change.number <= span.begun_by.number  # earlier weeks keep the scale that they have
+        else:
+            asks = before.coverage.spec.scaling != step.coverage.spec.scaling
+        asked = step.change.number if asks else asked
     return asked

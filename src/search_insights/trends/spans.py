@@ -12,6 +12,7 @@ from itertools import groupby, pairwise
 from search_insights.spec.changes import Difference, differences
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Spec
+from search_insights.store.coverages import coverage_reader
 from search_insights.store.editions import Change, Edition
 from search_insights.store.store import Store
 
@@ -53,7 +54,8 @@ def spans_of(store: Store) -> tuple[Span, ...]:
 def steps_of(store: Store) -> tuple[Step, ...]:
     """Return the recorded changes of a store, the oldest first, each with what it changed."""
     changes = store.changes()
-    coverages = [store.coverage_of(change) for change in changes]
+    read = coverage_reader(store.connection, store.path, [edition.counted for edition in store.editions])
+    coverages = [read(change.spec, change.geography) for change in changes]
     first = Step(changes[0], coverages[0])
     return (first, *(Step(c, new, tuple(differences(old, new))) for c, (old, new) in _later(changes, coverages)))
 

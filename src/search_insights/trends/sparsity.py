@@ -5,8 +5,8 @@ data points in the window are removed from the dataset, with all their weeks, st
 the whole window. Before that nothing is removed: a region cannot be judged by weeks that are still to come. A week that
 was declared lost never comes, so the window is judged without it. The total is never removed.
 
-Regions that an edition is the first to report are judged on a window of their own: as many weeks, from the first week of
-that edition on. A change of the rule asks for a new judgement; until it can be made, the last one holds.
+Regions that an edition is the first to report are judged on a window of their own: as many weeks, from the first week
+of that edition on. A change of the rule asks for a new judgement; until it can be made, the last one holds.
 """
 
 from collections.abc import Collection, Sequence
