@@ -5,21 +5,18 @@ Exit codes: 0 done, 1 a check ran and its answer is no, 2 bad input, 3 a fault o
 """
 
 import argparse
-import difflib
 import gc
 import importlib
 import logging
 import os
 import signal
 import sys
-import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
-from importlib import metadata
 from types import ModuleType
 from typing import Any, NoReturn
 
-from search_insights.commands.console import Notes, flush, note, one_line
+from search_insights.commands.console import Notes, flush, note, one_line, out
 from search_insights.commands.options import with_options
 from search_insights.commands.settings import add_settings, fill_in, open_to_settings, settings_in
 from search_insights.errors import SearchInsightsError, UsageError
@@ -67,8 +64,8 @@ class _Parser(argparse.ArgumentParser):
                 return  # the rest is for the command that it names
             option = argument.partition("=")[0]
             if option.startswith("--") and option not in self._option_string_actions:
-                close = difflib.get_close_matches(option, self._option_string_actions, n=1)
-                self.error(f"no option {option}" + (f" (did you mean {close[0]}?)" if close else ""))
+                close = _closest(option, self._option_string_actions)
+                self.error(f"no option {option}" + (f" (did you mean {close}?)" if close else ""))
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see '{self.prog} --help'")
@@ -76,6 +73,23 @@ class _Parser(argparse.ArgumentParser):
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         flush()  # --help and --version end here; a closed pipe shows where it is handled
         super().exit(status, message)
+
+
+class _Version(argparse.Action):
+    """Prints the version, which is looked up only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from importlib import metadata
+
+        out(f"search-insights {metadata.version('search-insights')}")
+        parser.exit()
+
+
+def _closest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word that was probably meant."""
+    import difflib
+
+    return next(iter(difflib.get_close_matches(word, known, n=1)), None)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -104,6 +118,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _print_frames(error: BaseException | None) -> None:
     """Print where an error arose. The text of an error that is not ours could hold a value of the search log."""
+    import traceback
+
     while error is not None:
         text = f": {error}" if isinstance(error, SearchInsightsError) else ""
         frames = "".join(traceback.format_tb(error.__traceback__))
@@ -137,16 +153,15 @@ def _end(number: int, frame: object) -> NoReturn:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    parser = _parser()
     if not arguments:
-        parser.print_help()
+        _parser().print_help()
         flush()
         return 0
     _refuse_unknown_command(arguments[0])
     for argument in arguments:
         if not is_text(argument):
             raise UsageError(f"{argument}: is not text in UTF-8; rename what has this name")
-    args = parser.parse_args(arguments)
+    args = (_parser(arguments[0]) if arguments[0] in COMMANDS else _parser()).parse_args(arguments)
     fill_in(args, settings_in(arguments))
     code: int = args.run(args)
     flush()  # a closed pipe shows here, where it is handled
@@ -156,8 +171,8 @@ def _run(arguments: Sequence[str]) -> int:
 def _refuse_unknown_command(word: str) -> None:
     if word.startswith("-") or word in COMMANDS:
         return
-    close = difflib.get_close_matches(word, COMMANDS, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"the commands are {', '.join(COMMANDS)}"
+    close = _closest(word, COMMANDS)
+    hint = f"did you mean {close!r}?" if close else f"the commands are {', '.join(COMMANDS)}"
     raise UsageError(f"no command {word!r}; {hint}")
 
 
@@ -168,7 +183,8 @@ def command_parsers() -> dict[str, argparse.ArgumentParser]:
 
 
 @cache
-def _parser() -> argparse.ArgumentParser:
+def _parser(*names: str) -> argparse.ArgumentParser:
+    """Return the parser of these commands, or of all: a command that is not asked for is not imported."""
     everywhere = _Parser(add_help=False)
     everywhere.add_argument("--debug", action="store_true", help="show where an error arose, with a traceback")
     add_settings(everywhere)
@@ -178,10 +194,9 @@ def _parser() -> argparse.ArgumentParser:
         parents=[everywhere],
         allow_abbrev=False,
     )
-    version = metadata.version("search-insights")
-    parser.add_argument("--version", action="version", version=f"search-insights {version}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
-    for name in COMMANDS:
+    for name in names or COMMANDS:
         _add_command(subparsers, name, everywhere)
     return parser
 

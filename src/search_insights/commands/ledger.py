@@ -14,9 +14,8 @@ from search_insights.errors import StoreError
 from search_insights.spec.weeks import DAYS_OF_WEEK
 
 if TYPE_CHECKING:
-    from search_insights.spec.coverage import Coverage
     from search_insights.store.ledger import LedgerEntry, LostWeek
-    from search_insights.store.store import Store
+    from search_insights.store.opening import StoredLedger
 
 HELP = "show what was spent on which week"
 _NO_REASON = "no reason was given; give one with 'search-insights store lose'"
@@ -33,13 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the ledger, and what its weeks add up to for a user who was active on every day."""
     from search_insights.dp.accounting import epsilon_of_days
-    from search_insights.store.opening import open_store
+    from search_insights.store.opening import read_ledger
 
-    with open_store(args.store) as store:
-        entries, lost, spec = store.entries(), _lost(store), store.coverage.spec
-        wrong = _problems(store) if args.verify else []
+    ledger = read_ledger(args.store)
+    entries, lost = ledger.entries, _lost(args.store, ledger)
+    spec, *others = [ledger.specs[name] for name in dict.fromkeys(entry.spec for entry in reversed(entries))]
+    wrong = _problems(args.store) if args.verify else []
     days = DAYS_OF_WEEK * len(entries)
-    all_days = epsilon_of_days(spec, days)
+    all_days = epsilon_of_days(spec, days, others)
     if args.json:
         weeks = [asdict(entry) | {"week": entry.week.isoformat()} for entry in entries]
         summary = {"days": days, "epsilon": all_days, "delta": spec.promise.delta}
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         answer["lost"] = [asdict(week) | {"week": week.week.isoformat()} for week in lost]
         out_json(answer | ({"verified": not wrong, "problems": wrong} if args.verify else {}))
         return int(bool(wrong))
-    _print(store.coverage, entries)
+    _print(ledger)
     for week in lost:
         when = f" (declared on {week.recorded_at})" if week.recorded_at else ""
         out(f"week {week.week} is lost{when}: {week.reason or _NO_REASON}")
@@ -58,19 +58,19 @@ def run(args: argparse.Namespace) -> int:
     return int(bool(wrong))
 
 
-def _lost(store: "Store") -> "list[LostWeek]":
+def _lost(path: Path, ledger: "StoredLedger") -> "list[LostWeek]":
     """Return the weeks that were declared lost, and those that only the journal has as lost: a restore found them."""
     from search_insights.store.journal import read_journal
 
-    declared, held = {week.week: week for week in store.lost()}, {entry.week for entry in store.entries()}
+    declared, held = {week.week: week for week in ledger.lost}, {entry.week for entry in ledger.entries}
     found: dict[date, LostWeek] = {}
     with suppress(StoreError):  # a journal that cannot be read is a matter of --verify
-        found = {day: week for day, week in read_journal(store.path).lost.items() if day not in held}
+        found = {day: week for day, week in read_journal(path).lost.items() if day not in held}
     return sorted({**found, **declared}.values(), key=lambda week: week.week)
 
 
-def _print(coverage: "Coverage", entries: "list[LedgerEntry]") -> None:
-    spec = coverage.spec
+def _print(ledger: "StoredLedger") -> None:
+    entries = ledger.entries
     rows = [
         (
             e.week.isoformat(),
@@ -85,7 +85,7 @@ def _print(coverage: "Coverage", entries: "list[LedgerEntry]") -> None:
         for e in entries
     ]
     header = ("week", "epsilon", "delta", "committed", "cells", "engine", "program", "checksum")
-    out(f"Spec {spec.name} ({spec.fingerprint[:12]}), geography {coverage.geography.source}.")
+    out(_counted_under(ledger))
     mechanisms = ", ".join(dict.fromkeys(e.mechanism for e in entries))
     out(f"Noise: {mechanisms}. Epsilon and delta hold for each user-day; weeks share no user-day.\n")
     out(table(header, rows, right=(1, 2, 4)))
@@ -96,6 +96,18 @@ def _print(coverage: "Coverage", entries: "list[LedgerEntry]") -> None:
     _print_spans(entries, lambda e: f"times read as {e.reading}; zone data {e.zone_data or 'of an unknown version'}")
 
 
+def _counted_under(ledger: "StoredLedger") -> str:
+    """Return which spec and geography the weeks were counted under: a sentence, or one for each that differs."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for entry in ledger.entries:
+        groups.setdefault((entry.spec, entry.geography), []).append(entry.week.isoformat())
+    sentences = []
+    for (spec, geography), weeks in groups.items():
+        from_week = f"From week {weeks[0]}: spec" if len(groups) > 1 else "Spec"
+        sentences.append(f"{from_week} {ledger.specs[spec].name} ({spec[:12]}), geography {ledger.sources[geography]}.")
+    return "\n".join(sentences)
+
+
 def _print_spans(entries: "list[LedgerEntry]", words: "Callable[[LedgerEntry], str]") -> None:
     """Print what is said of weeks, once for all weeks of which it is said."""
     for line in dict.fromkeys(filter(None, map(words, entries))):
@@ -104,11 +116,13 @@ def _print_spans(entries: "list[LedgerEntry]", words: "Callable[[LedgerEntry], s
         out(f"{line}: {span}")
 
 
-def _problems(store: "Store") -> list[str]:
+def _problems(path: Path) -> list[str]:
+    from search_insights.store.opening import open_store
     from search_insights.store.verification import problems
     from search_insights.trends.scaling import scale_problems
 
-    return problems(store, scale_problems)
+    with open_store(path) as store:
+        return problems(store, scale_problems)
 
 
 def _show_verification(weeks: int, wrong: list[str]) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from search_insights.dp.library import library
 from search_insights.support.arrays import Floats
 
 # Fine enough for four decimals of epsilon; at ten times this the paper's promise would seem broken.
@@ -74,12 +75,8 @@ class Losses:
 
         Distances instead of losses: e^-loss is 0 for a loss of 750.
         """
-        from scipy.signal import lfilter
-
-        factor = math.exp(-self.step)
-        downwards = self.masses[::-1]
-        above = np.concatenate(([0.0], np.cumsum(downwards)[:-1]))[::-1]
-        discounted = lfilter([0.0, factor], [1.0, -factor], downwards)[::-1]
+        above = np.concatenate((np.cumsum(self.masses[:0:-1])[::-1], [0.0]))
+        discounted = np.concatenate((math.exp(-self.step) * _discounted(self.masses[1:], self.step), [0.0]))
         return self.infinite + above - discounted, above, discounted
 
     def within(self, lowest: int, size: int) -> "Losses":
@@ -88,6 +85,18 @@ class Losses:
         begin = self.lowest - lowest
         masses[begin : begin + self.masses.size] = self.masses
         return Losses(self.step, lowest, masses, self.infinite)
+
+
+def _discounted(masses: Floats, step: float) -> Floats:
+    """Return for each mass the sum of itself and of those above it, each discounted by e^-(its distance).
+
+    After each round the sums reach twice as far. Nothing is divided, so that no distance is too long for a computer.
+    """
+    sums, reach = masses.copy(), 1
+    while reach < sums.size and (factor := math.exp(-reach * step)) > 0:
+        sums[:-reach] += factor * sums[reach:]
+        reach *= 2
+    return sums
 
 
 def step_for(sigmas: Sequence[float]) -> float:
@@ -105,10 +114,8 @@ def composed(sigmas: Sequence[float], step: float) -> Losses:
 @lru_cache(maxsize=8)
 def _composed(sigmas: tuple[float, ...], step: float) -> Losses:
     """Compose without cutting off tails; cached, because one release asks for one day, seven and all."""
-    from dp_accounting.pld import privacy_loss_distribution as pld
-
     parts = [_mechanism(sigma, step).self_compose(times, 0.0) for sigma, times in Counter(sigmas).items()]
-    parts = parts or [pld.identity(value_discretization_interval=step)]
+    parts = parts or [library().pld.identity(value_discretization_interval=step)]
     while len(parts) > 1:  # in pairs, so that most compositions are of few points
         pairs = zip(parts[::2], parts[1::2], strict=False)
         parts = [a.compose(b, 0.0) for a, b in pairs] + parts[len(parts) // 2 * 2 :]
@@ -118,8 +125,7 @@ def _composed(sigmas: tuple[float, ...], step: float) -> Losses:
 @lru_cache(maxsize=64)
 def _mechanism(sigma: float, step: float) -> Any:
     """Return the privacy loss distribution of one mechanism; cached, because cases share many."""
-    from dp_accounting.pld import privacy_loss_distribution as pld
-
+    pld = library().pld
     if step > _STEP or sigma > _CLOSE_LOSSES:
         found = _divided(sigma, step)
         masses = dict(enumerate(found.masses.tolist(), start=found.lowest))
@@ -159,11 +165,9 @@ def epsilon_of_case(sigmas: Sequence[float], delta: float) -> float:
 
 def epsilon_of_mixtures(cases: Sequence[Sequence[float]], days: int, delta: float) -> float:
     """Return an epsilon that holds for `days` days, each of any of these cases: the sigmas of its mechanisms."""
-    from dp_accounting.pld import privacy_loss_distribution as pld
-
     step = max(map(step_for, cases))
     dominating = _dominating([composed(sigmas, step) for sigmas in cases], days, _CUT_SHARE * delta / days)
-    all_days = pld.PrivacyLossDistribution(dominating).self_compose(days, _CUT_SHARE * delta)
+    all_days = library().pld.PrivacyLossDistribution(dominating).self_compose(days, _CUT_SHARE * delta)
     return _losses(all_days).epsilon(_below(delta, days))
 
 
@@ -178,8 +182,6 @@ def _dominating(cases: Sequence[Losses], days: int, cut: float) -> Any:
     Each curve is convex in e^epsilon, so none is above its chords. Masses under `cut` at the ends move up: at the
     lower end to the first point, at the upper end to infinity.
     """
-    from dp_accounting.pld import pld_pmf
-
     lowest = min(case.lowest for case in cases)
     points = max(case.lowest + case.masses.size for case in cases) - lowest
     stride = max(_STRIDE, math.ceil(points * math.sqrt(days) / (4 * _MAX_POINTS)))
@@ -191,6 +193,6 @@ def _dominating(cases: Sequence[Losses], days: int, cut: float) -> Any:
     below = np.maximum.accumulate(np.max([np.cumsum(case.masses)[::stride] for case in wide], axis=0))
     begin = max(0, int(np.searchsorted(below, cut)) - 1)
     end = max(begin + 1, int(np.searchsorted(-deltas, -cut)))
-    return pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(
+    return library().pmf.create_pmf_pessimistic_connect_dots_fixed_gap(
         stride * cases[0].step, first + begin, first + end, deltas[begin : end + 1]
     )

@@ -169,12 +169,8 @@ def _column(
     """Return a column whose names have these numbers, with the bits of their draws."""
     decides = not coverage.spec.has_one_place and role in ("region", *coverage.spec.classed_levels[-1:])
     unreported = UNREPORTED if decides else 0
-    of_region = {
-        number: _class_number(coverage, first + number)
-        | (0 if _is_reported_at_finest(coverage, first + number) else unreported)
-        for number in set(numbers.values())
-        if 0 < number < no_region
-    }
+    bits_of = _bits_of_regions(coverage, unreported)
+    of_region = {number: bits_of[first + number] for number in set(numbers.values()) if 0 < number < no_region}
     bits = [(number << (shift + CLASS_BITS)) | of_region.get(number, unreported) for number in numbers.values()]
     return NameColumn(
         role, log_column, tuple(numbers), np.array(bits, dtype=np.int64), first, no_region, shift, unreported
@@ -221,17 +217,18 @@ def _sharing_levels(coverage: Coverage) -> tuple[tuple[str, ...], tuple[str, ...
     return tuple(level for level in levels if level in sharing), tuple(level for level in levels if level in coarser)
 
 
-def _class_number(coverage: Coverage, region: int) -> int:
-    """Return the number of a region's size class; 0 if it has none."""
-    size_class = coverage.standings[coverage.geography.regions[region].place_id].size_class
-    return 0 if size_class is None else coverage.spec.class_names.index(size_class) + 1
+def _bits_of_regions(coverage: Coverage, unreported: int) -> list[int]:
+    """Return for each region the number of its size class, 0 if it has none, and whether it lies in no reported one.
 
-
-def _is_reported_at_finest(coverage: Coverage, region: int) -> bool:
-    """Return whether a region is, or lies in, a reported region of the finest classed level."""
-    geography = coverage.geography
-    return any(
-        coverage.standings[place.place_id].reported
-        for place in geography.lineage(geography.regions[region])
-        if place.level in coverage.spec.classed_levels[-1:]
-    )
+    A region lies in a reported one if it, or one above it, is reported at the finest classed level.
+    """
+    finest, standings = coverage.spec.classed_levels[-1:], coverage.standings
+    numbers = {None: 0} | {name: i for i, name in enumerate(coverage.spec.class_names, start=1)}
+    lies_in_reported: set[str | None] = set()
+    bits: list[int] = []
+    for region in coverage.geography.regions:  # parents come before their children
+        size_class, reported, _ = standings[region.place_id]
+        if region.parent in lies_in_reported or (reported and region.level in finest):
+            lies_in_reported.add(region.place_id)
+        bits.append(numbers[size_class] | (0 if region.place_id in lies_in_reported else unreported))
+    return bits

@@ -92,34 +92,50 @@ class CellList:
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """The cells in the order of their numbers."""
-        spec = self.coverage.spec
+        measures = [measure.id for measure in self.coverage.spec.measures]
         return tuple(
-            Cell(node, measure.id, spec.sigma(node.level, size_class, measure.id), size_class)
+            Cell(node, measure, sigma, size_class)
             for node in self.nodes
             for size_class in (self._size_class(node),)
-            for measure in spec.measures
+            for measure, sigma in zip(measures, self._sigmas_of(node.level, size_class), strict=True)
         )
 
     @cached_property
     def sigmas(self) -> Floats:
         """The sigma of each cell."""
-        return np.array([cell.sigma for cell in self.cells], dtype=np.float64)
+        rows = [self._sigmas_of(node.level, self._size_class(node)) for node in self.nodes]
+        return np.array(rows, dtype=np.float64).reshape(-1)
+
+    def _sigmas_of(self, level: str, size_class: str | None) -> tuple[float, ...]:
+        """Return the sigma of each measure, for the nodes of a level that take those of a size class."""
+        return self._known_sigmas[level, size_class]
+
+    @cached_property
+    def _known_sigmas(self) -> dict[tuple[str, str | None], tuple[float, ...]]:
+        spec = self.coverage.spec
+        return {
+            (level, size_class): tuple(spec.sigma(level, size_class, measure.id) for measure in spec.measures)
+            for level, size_class in spec.reported_groups
+        }
 
     def zeros(self) -> Counts:
         """Return a count of 0 for each cell."""
-        return np.zeros(len(self.cells), dtype=np.int64)
+        return np.zeros(len(self.nodes) * len(self.coverage.spec.measures), dtype=np.int64)
 
     @cached_property
     def _nodes_at(self) -> dict[str, Numbers]:
         """For each level, the node of each region's ancestor there; -1 if it has none (X3, too small)."""
-        geography = self.coverage.geography
-        at = {level: np.full(len(geography.regions), -1, dtype=np.int64) for level in self.coverage.spec.level_names}
+        levels = {level: i for i, level in enumerate(self.coverage.spec.level_names)}
         numbers = {region.place_id: i for i, region in enumerate(self.regions)}
-        for i, region in enumerate(geography.regions):
-            for place in geography.lineage(region):
-                if place.place_id in numbers:
-                    at[place.level][i] = numbers[place.place_id]
-        return at
+        nodes_of: dict[str | None, list[int]] = {None: [-1] * len(levels)}
+        for region in self.coverage.geography.regions:  # parents come before their children
+            nodes = nodes_of[region.parent].copy()
+            if region.place_id in numbers:
+                nodes[levels[region.level]] = numbers[region.place_id]
+            nodes_of[region.place_id] = nodes
+        del nodes_of[None]
+        by_level = np.array(list(nodes_of.values()), dtype=np.int64).T
+        return dict(zip(levels, by_level, strict=True))
 
     @cached_property
     def _rest_of(self) -> Numbers:

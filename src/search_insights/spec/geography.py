@@ -98,9 +98,9 @@ class Geography:
     @cached_property
     def fingerprint(self) -> str:
         """The SHA-256 of the rows, whatever file they came from."""
-        numbers = ("land_area_km2", "latitude", "longitude")
+        numbers = attrgetter("land_area_km2", "latitude", "longitude")
         texts = [[r.place_id, r.code, r.name, r.level, r.parent, r.population] for r in self.regions]
-        floats = [[None if v is None else float(v) for v in attrgetter(*numbers)(r)] for r in self.regions]
+        floats = [[None if v is None else float(v) for v in numbers(r)] for r in self.regions]
         rows = json.dumps([texts, floats])
         return hashlib.sha256(rows.encode()).hexdigest()
 

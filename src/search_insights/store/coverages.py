@@ -75,6 +75,15 @@ def coverage_reader(
     return read
 
 
+def read_specs(
+    connection: "duckdb.DuckDBPyConnection", path: Path, changes: list[Change]
+) -> tuple[dict[str, Spec], dict[str, str]]:
+    """Return the specs of recorded changes, and the sources of their geographies, by fingerprint."""
+    sources = dict(connection.execute("SELECT fingerprint, source FROM geographies").fetchall())
+    specs = dict.fromkeys(change.spec for change in changes)
+    return {spec: _spec(connection, spec, path) for spec in specs}, {c.geography: sources[c.geography] for c in changes}
+
+
 def _spec(connection: "duckdb.DuckDBPyConnection", fingerprint: str, path: Path) -> Spec:
     rows = connection.execute("SELECT toml FROM specs WHERE fingerprint = ?", [fingerprint]).fetchall()
     spec = parse_spec(rows[0][0], f"{path} (spec)") if rows else None

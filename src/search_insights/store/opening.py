@@ -7,6 +7,7 @@ is always opened by the name of the file itself: whoever opens it then finds eve
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
@@ -15,16 +16,17 @@ from typing import TYPE_CHECKING
 from search_insights.errors import StoreError
 from search_insights.spec.changes import differences, kind_of
 from search_insights.spec.coverage import Coverage
+from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import parse_spec
 from search_insights.spec.weeks import Week
 from search_insights.spec.zones import zone_data_version
-from search_insights.store.coverages import add_change, fingerprints_of, keep_words, read_editions
+from search_insights.store.coverages import add_change, fingerprints_of, keep_words, read_editions, read_specs
 from search_insights.store.editions import Change
 from search_insights.store.file_errors import RESTORE_HINT, explained, real_file
 from search_insights.store.identity import Known, identity_of_earlier, new_identity
 from search_insights.store.journal import read_journal, remember
-from search_insights.store.ledger import FinalWeek, instants_of
-from search_insights.store.store import Store, changes_of, entries_of, transaction
+from search_insights.store.ledger import FinalWeek, LedgerEntry, LostWeek, instants_of
+from search_insights.store.store import Store, changes_of, entries_of, lost_of, transaction
 from search_insights.store.upgrade import SCHEMA_VERSION, upgrade_file, upgrade_in_memory
 from search_insights.support.files import is_text, private_files, put_if_absent
 from search_insights.support.sql import connect
@@ -75,15 +77,43 @@ def create_or_open_store(path: Path, coverage: Coverage, identity: str = "") -> 
 @contextmanager
 def open_store(path: Path, writable: bool = False) -> Iterator[Store]:
     """Open an existing store for reading; if `writable`, also to record what a release fixed."""
+    with _open_used(path, read_only=not writable) as connection:
+        with explained(path):
+            store = _store(connection, path)
+        yield store
+
+
+@contextmanager
+def _open_used(path: Path, read_only: bool) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """Open an existing store that has a week, as one of the present version."""
     if not path.is_file():
         raise StoreError(f"{path}: no such store; 'search-insights anonymize' makes one")
-    with private_files(), _connect(path, read_only=not writable) as connection:
+    with private_files(), _connect(path, read_only=read_only) as connection:
         with explained(path):
             if _is_unused(connection):
                 raise StoreError(f"{path}: the store is empty; 'search-insights anonymize' fills it")
-            _upgrade(connection, path, read_only=not writable)
-            store = _store(connection, path)
-        yield store
+            _upgrade(connection, path, read_only=read_only)
+        yield connection
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLedger:
+    """The ledger of a store, the weeks that were declared lost, and what they were counted under.
+
+    `specs` and `sources` (those of the geographies) are by fingerprint, in the order in which they were recorded.
+    """
+
+    specs: dict[str, Spec]
+    sources: dict[str, str]
+    entries: list[LedgerEntry]
+    lost: list[LostWeek]
+
+
+def read_ledger(path: Path) -> StoredLedger:
+    """Read the ledger of a store, without its geographies, which have many more rows."""
+    with _open_used(path, read_only=True) as connection, explained(path):
+        specs, sources = read_specs(connection, path, changes_of(connection))
+        return StoredLedger(specs, sources, entries_of(connection), lost_of(connection))
 
 
 def is_unused(path: Path) -> bool:

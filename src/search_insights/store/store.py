@@ -123,7 +123,8 @@ class Store:
 
     def lost(self) -> list[LostWeek]:
         """Return the weeks that were declared lost, the oldest first."""
-        return [LostWeek(*row) for row in self._rows("SELECT * FROM lost ORDER BY week")]
+        with explained(self.path):
+            return lost_of(self.connection)
 
     def lose(self, lost: LostWeek) -> None:
         """Declare a week lost, once. The store must not hold any instant of it, and never will."""
@@ -240,6 +241,11 @@ def entries_of(connection: "duckdb.DuckDBPyConnection") -> list[LedgerEntry]:
     """Return the ledger of a store that is open, the oldest week first."""
     columns = ", ".join(field.name for field in fields(LedgerEntry))
     return [LedgerEntry(*row) for row in connection.execute(f"SELECT {columns} FROM ledger ORDER BY week").fetchall()]
+
+
+def lost_of(connection: "duckdb.DuckDBPyConnection") -> list[LostWeek]:
+    """Return the weeks that were declared lost in a store that is open, the oldest first."""
+    return [LostWeek(*row) for row in connection.execute("SELECT * FROM lost ORDER BY week").fetchall()]
 
 
 @contextmanager
