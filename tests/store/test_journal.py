@@ -41,9 +41,7 @@ def test_every_committed_week_is_in_the_journal(tmp_path: Path, short_coverage: 
         finals, mark = [entry.final for entry in opened.entries()], opened.mark
     release, *weeks = path.read_text().splitlines()
     assert release == f"release {mark}"
-    assert [json.loads(line) for line in weeks] == [
-        {**asdict(final), "week": str(final.week)} for final in finals
-    ]
+    assert [json.loads(line) for line in weeks] == [{**asdict(final), "week": str(final.week)} for final in finals]
 
 
 def test_a_lost_week_is_not_noised_again(publisher: Publisher) -> None:

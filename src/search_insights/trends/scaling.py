@@ -114,7 +114,8 @@ def _record_problems(store: Store, record: ScalingRecord) -> list[str]:
 
 
 def _gives(trends: Trends, record: ScalingRecord) -> bool:
-    if record.trend not in ("", *(trend.id for trend in trends.columns)):
+    name = record.trend or trends.spec.scaling.trend
+    if bool(record.trend) != (trends.spec.scaling.scope == "each") or name not in {t.id for t in trends.columns}:
         return False
     factor = scaling_factor(trends, record.trend)
     return factor is not None and math.isclose(factor, record.factor, rel_tol=_ROUNDING)
