@@ -21,7 +21,7 @@ from search_insights.store.verification import problems
 from search_insights.trends.scaling import scale_problems
 from tests.support.command_line import Run
 from tests.support.datasets import contents, dataset_of, json_of
-from tests.support.logs import MONDAY, Publisher
+from tests.support.logs import MONDAY, Publisher, searches
 from tests.support.stores import FIRST, add_weeks
 
 pytestmark = pytest.mark.usefixtures("quick_accounting")
@@ -124,7 +124,7 @@ def without_identity(dataset: Path) -> None:
 
 
 def test_a_dataset_of_an_earlier_version_is_known_by_its_noise(tmp_path: Path, short_coverage: Coverage) -> None:
-    """A week with the same noise shows that it is of this store; then it gets the identity. Without one it is refused."""
+    """A week with the same noise shows that it is of this store, and then it gets the identity; else it is refused."""
     store = add_weeks(tmp_path / "store.db", short_coverage, {})
     dataset = dataset_of(store)
     without_identity(dataset)
@@ -245,7 +245,9 @@ def test_anonymize_refuses_a_second_store_unless_told(publisher: Publisher, run:
 def test_the_dataset_of_the_settings_knows_what_a_new_store_does_not(publisher: Publisher, run: Run) -> None:
     """If store and journal are gone, the dataset that the settings name shows which weeks were released."""
     file = settings(publisher, publisher.store.name, new_identity(), 'dataset = "dataset"\n')
-    words = ("anonymize", publisher.log(), "--geography", publisher.geography, "--week", MONDAY, "--settings", file)
+    noon = f"TIMESTAMPTZ '{MONDAY} 20:00:00+00' + to_days((i % 7)::INTEGER)"
+    log = publisher.log(searches(timestamp=noon, rows=14_000))
+    words = ("anonymize", log, "--geography", publisher.geography, "--week", MONDAY, "--settings", file)
     assert run(*words)[0] == 0
     assert run("publish", "--settings", file)[0] == 0
     for path in (publisher.store, journal_path(publisher.store)):
