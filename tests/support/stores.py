@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, timedelta
@@ -16,7 +16,8 @@ from search_insights.spec.publication_rules import Sparsity
 from search_insights.spec.weeks import Week
 from search_insights.spec.zones import zone_data_version
 from search_insights.store.ledger import LedgerEntry, ModelRecord, checksum, instants_of
-from search_insights.store.opening import create_or_open_store
+from search_insights.store.opening import create_or_open_store, open_store
+from search_insights.store.recording import plan_change, record_change
 from search_insights.support.arrays import Counts
 from search_insights.trends.derive import Trends
 from search_insights.trends.release import Release, make_release, record_decisions
@@ -72,6 +73,21 @@ def add_weeks(
             entry = replace(entry_for(coverage, noisy, week), classifier=classifier)
             spent = replace(entry, epsilon=spec.promise.epsilon, delta=spec.promise.delta)
             store.commit_week(week, noisy, spent, model)
+    return path
+
+
+def changed(
+    path: Path,
+    coverage: Coverage,
+    reason: str = "because",
+    from_week: date | None = None,
+    crosswalk: Mapping[str, Sequence[str]] | None = None,
+    new_scale: bool = False,
+) -> Path:
+    """Record a change of spec or geography."""
+    with open_store(path) as store:
+        plan = plan_change(store, coverage, reason, from_week=from_week, crosswalk=crosswalk, new_scale=new_scale)
+    record_change(path, plan)
     return path
 
 

@@ -14,6 +14,7 @@ from search_insights.errors import StoreError
 from search_insights.spec.weeks import DAYS_OF_WEEK
 
 if TYPE_CHECKING:
+    from search_insights.spec.spec import Spec
     from search_insights.store.ledger import LedgerEntry, LostWeek
     from search_insights.store.opening import StoredLedger
 
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
 
     ledger = read_ledger(args.store)
     entries, lost = ledger.entries, _lost(args.store, ledger)
-    spec, *others = [ledger.specs[name] for name in dict.fromkeys(entry.spec for entry in reversed(entries))]
+    spec, *others = _specs(ledger)
     wrong = _problems(args.store) if args.verify else []
     days = DAYS_OF_WEEK * len(entries)
     all_days = epsilon_of_days(spec, days, others)
@@ -56,6 +57,12 @@ def run(args: argparse.Namespace) -> int:
     if args.verify:
         _show_verification(len(entries), wrong)
     return int(bool(wrong))
+
+
+def _specs(ledger: "StoredLedger") -> "list[Spec]":
+    """Return the specs that weeks were counted under, the present one first; --verify tells if an entry has another."""
+    used = dict.fromkeys(entry.spec for entry in reversed(ledger.entries))
+    return [ledger.specs[name] for name in used if name in ledger.specs] or list(ledger.specs.values())[-1:]
 
 
 def _lost(path: Path, ledger: "StoredLedger") -> "list[LostWeek]":
@@ -104,7 +111,9 @@ def _counted_under(ledger: "StoredLedger") -> str:
     sentences = []
     for (spec, geography), weeks in groups.items():
         from_week = f"From week {weeks[0]}: spec" if len(groups) > 1 else "Spec"
-        sentences.append(f"{from_week} {ledger.specs[spec].name} ({spec[:12]}), geography {ledger.sources[geography]}.")
+        name = ledger.specs[spec].name if spec in ledger.specs else "unknown"
+        source = ledger.sources.get(geography, "unknown")
+        sentences.append(f"{from_week} {name} ({spec[:12]}), geography {source}.")
     return "\n".join(sentences)
 
 

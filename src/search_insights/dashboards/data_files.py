@@ -26,10 +26,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from search_insights.dashboards.region_table import lives
 from search_insights.dashboards.regions import Places, level_label
 from search_insights.dashboards.shapes import Shapes
 from search_insights.dashboards.values import MISSING, Table
-from search_insights.dashboards.words import about, peak
+from search_insights.dashboards.words import about, breaks, peak
 from search_insights.dataset.folder import Dataset
 from search_insights.spec.geography import Region
 
@@ -99,6 +100,8 @@ def _index(view: View, with_series: list[int]) -> dict[str, Any]:
         "blockWeeks": BLOCK_WEEKS,
         "classes": _CLASSES,
         "hasMap": view.shapes is not None,
+        "breaks": breaks(dataset),
+        "lives": lives(view.places.listed, dataset, view.places),
         "peak": peak(dataset, view.places),
         "confidence": dataset.package.get("reliability", {}).get("confidence"),
         "knowsUnreported": view.places.not_reported is not None,

@@ -9,8 +9,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from search_insights.dashboards.region_table import Listed, listed_regions, located
 from search_insights.dashboards.values import distinct_places
-from search_insights.dataset.folder import Dataset
+from search_insights.dataset.folder import REGIONS, SPARSE, Dataset
 from search_insights.errors import InputError
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Geography, Region, build_geography, load_geography
@@ -19,10 +20,14 @@ from search_insights.spec.spec import Spec
 
 @dataclass(frozen=True)
 class Places:
-    """The regions in the order of their numbers, and why some are never reported; None if no spec is known."""
+    """The regions in the order of their numbers, and why some are never reported; None if that is not known.
+
+    `listed` is what the dataset's own table says of them.
+    """
 
     geography: Geography
     not_reported: dict[str, str] | None = None
+    listed: tuple[Listed, ...] = ()
 
     @property
     def regions(self) -> tuple[Region, ...]:
@@ -31,8 +36,11 @@ class Places:
 
 
 def find_places(dataset: Dataset, geographies: Sequence[Geography], specs: Sequence[Spec]) -> Places:
-    """Return the known geography of the dataset's country, or one made from the dataset's rows."""
-    rows = distinct_places(dataset)
+    """Return the known geography of the dataset's country, or that of its own table, or one made from its rows.
+
+    Over several editions a dataset has more regions than any one geography.
+    """
+    rows, listed = distinct_places(dataset), listed_regions(dataset)
     ids = {str(row["place_id"]) for row in rows}
     countries = {str(row["place_id"]) for row in rows if row["level"] == dataset.levels[0]}
     packaged = load_geography()
@@ -41,13 +49,21 @@ def find_places(dataset: Dataset, geographies: Sequence[Geography], specs: Seque
             continue
         unknown = sorted(ids - geography.by_place_id.keys())
         if not unknown:
-            return Places(geography, _not_reported(dataset, geography, specs))
-        if geography is not packaged:
+            return Places(geography, _not_reported(dataset, geography, specs), listed)
+        if geography is not packaged and not listed:
             raise InputError(
                 f"{geography.source}: has no region {unknown[0]!r}, which {dataset.folder} has; "
                 "give the geography that the dataset was made with"
             )
-    return Places(build_geography(_regions_of_rows(dataset, rows), str(dataset.folder)))
+    if listed and ids <= {each.region.place_id for each in listed}:
+        geography = build_geography(located(listed, (*geographies, packaged)), str(dataset.folder / REGIONS))
+        return Places(geography, {each.region.place_id: each.why_not for each in listed if _never(each)}, listed)
+    return Places(build_geography(_regions_of_rows(dataset, rows), str(dataset.folder)), listed=listed)
+
+
+def _never(listed: Listed) -> bool:
+    """Return whether a region is not reported in any week, for a reason other than that it has too little data."""
+    return bool(listed.why_not) and listed.why_not != SPARSE and listed.first_week is None
 
 
 def _not_reported(dataset: Dataset, geography: Geography, specs: Sequence[Spec]) -> dict[str, str] | None:

@@ -53,8 +53,9 @@ def _check_place(row: dict[str, str | None], dataset: Dataset) -> None:
     path = dataset.parquet.path
     if row["level"] not in dataset.levels:
         raise InputError(f"{path}: a row has a level that datapackage.json does not list")
-    below = (f"sub_region_{depth}" for depth in range(1, dataset.levels.index(row["level"]) + 1))
-    for column in ("place_id", "code", "country_region", *below):
+    # With a table of regions, their names are there; levels may have changed over the editions.
+    depths = range(1, 1 if dataset.regions else dataset.levels.index(row["level"]) + 1)
+    for column in ("place_id", "code", "country_region", *(f"sub_region_{depth}" for depth in depths)):
         if not row[column]:
             raise InputError(f"{path}: a row of level {row['level']} has no {column}; publish the dataset again")
     for column, text in row.items():

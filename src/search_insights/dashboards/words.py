@@ -14,9 +14,42 @@ def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:
     return [
         {"title": "What a value means", "text": _meaning(dataset)},
         *([{"title": "What the topics are", "text": topics}] if (topics := _topics(dataset)) else []),
+        *([{"title": "Where the series has breaks", "text": found}] if (found := _breaks(dataset)) else []),
         {"title": "Why some values are missing", "text": _missing(dataset, places)},
         {"title": "What privacy is promised", "text": _privacy(dataset)},
         {"title": "When it was last updated", "text": _updated(dataset)},
+    ]
+
+
+_KINDS = {"edition": "new edition", "model": "another model"}
+
+
+def breaks(dataset: Dataset) -> list[dict[str, Any]]:
+    """Return the breaks of the series: the number of the week, a label, and what readers should know."""
+    week_of = {week.isoformat(): number for number, week in enumerate(dataset.weeks)}
+    return [
+        {"week": week_of[b["week"]], "label": _KINDS.get(b["kind"], b["kind"]), "text": _break_text(b)}
+        for b in dataset.package.get("breaks", [])
+        if b["week"] in week_of
+    ]
+
+
+def _break_text(found: Mapping[str, Any]) -> str:
+    """Return the reason of a break and what differs, as sentences."""
+    parts = (part.strip().rstrip(".") for part in (found["reason"], "; ".join(found["differs"])))
+    return " ".join(f"{part[0].upper()}{part[1:]}." for part in parts if part)
+
+
+def _breaks(dataset: Dataset) -> list[str]:
+    """Say where the series has breaks, and what a break means."""
+    found = breaks(dataset)
+    if not found:
+        return []
+    return [
+        "From some weeks on, searches were counted or assigned to topics in another way. A dashed line marks them in "
+        "the charts, and no line is drawn across. Values before and after may differ although nobody searched "
+        "differently.",
+        *(f"{dataset.weeks[b['week']]}, {b['label']}: {b['text']}" for b in found),
     ]
 
 

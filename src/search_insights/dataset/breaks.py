@@ -50,9 +50,9 @@ def breaks(release: Release) -> list[dict[str, Any]]:
 def changes(release: Release) -> list[dict[str, Any]]:
     """Return the recorded changes of spec or geography after the first, as `datapackage.json` lists them.
 
-    An edition that has no week yet may still be withdrawn, so it is not listed.
+    An edition that has no week yet may still be withdrawn, with all changes since, so they are not listed.
     """
-    begun = {span.begun_by.number for span in release.spans}
+    last = release.spans[-1].edition.changes[-1].number
     return [
         {
             "number": step.change.number,
@@ -63,7 +63,7 @@ def changes(release: Release) -> list[dict[str, Any]]:
             "differs": differs(step),
         }
         for step in release.steps[1:]
-        if step.change.kind != "counting" or step.change.number in begun
+        if step.change.number <= last
     ]
 
 
@@ -83,12 +83,16 @@ def _words(difference: Difference) -> str:
 
 
 def _of_editions(release: Release) -> Iterator[dict[str, Any]]:
-    """Yield a break for each edition after the first, at the first week that the release has of it."""
-    steps = {step.change.number: step for step in release.steps}
-    for span in release.spans[1:]:
-        step = steps[span.begun_by.number]
+    """Yield a break for each edition after the first, at the first week that the release has of it.
+
+    It has the reasons of all editions that began since the week before, also of one that has no week.
+    """
+    for before, span in pairwise(release.spans):
+        first, last = before.begun_by.number, span.begun_by.number
+        begun = [s for s in release.steps if s.change.kind == "counting" and first < s.change.number <= last]
+        what = dict.fromkeys(words for step in begun for words in differs(step))
         kind = {"kind": "edition", "edition": span.edition.number}
-        yield _break(span.weeks[0], kind, step.change.reason, differs(step))
+        yield _break(span.weeks[0], kind, "; ".join(step.change.reason for step in begun), list(what))
 
 
 def _of_models(release: Release) -> Iterator[dict[str, Any]]:

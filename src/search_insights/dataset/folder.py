@@ -28,6 +28,7 @@ STATEMENTS = (
     "straddling.json",
 )
 REGIONS = "regions.csv"
+SPARSE = "too few data points"  # why a region that was removed for sparsity is not reported
 
 _REGION_COLUMNS = ("date", "place_id", "level", "code", "country_region", "country_region_code")
 # A name of a file in the folder: no path, no address of elsewhere, no pattern of several files, nothing hidden.

@@ -11,11 +11,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from search_insights.dataset.folder import SPARSE
 from search_insights.spec.geography import Region
 from search_insights.trends.release import Release
 from search_insights.trends.spans import Span
-
-SPARSE = "too few data points"
 
 # The columns: name, type in a Frictionless schema, and what they mean.
 COLUMNS = (

@@ -6,7 +6,8 @@ the whole window. Before that nothing is removed: a region cannot be judged by w
 was declared lost never comes, so the window is judged without it. The total is never removed.
 
 Regions that an edition is the first to report are judged on a window of their own: as many weeks, from the first week
-of that edition on. A change of the rule asks for a new judgement; until it can be made, the last one holds.
+of that edition on. A region that ended so early that it could not have had more than `max_points` is not judged, and
+stays. A change of the rule asks for a new judgement; until it can be made, the last one holds.
 """
 
 from collections.abc import Collection, Sequence
@@ -84,6 +85,7 @@ def sparse_regions(trends: Trends, window: Window, among: Collection[str] | None
         return None
     in_window = np.array([week in window.judged for week in trends.weeks])
     points = trends.points[in_window].sum(axis=0)
-    sparse = np.flatnonzero(points <= rule.max_points)
+    weeks = np.asarray(trends.known[in_window].any(axis=2)).sum(axis=0)
+    sparse = np.flatnonzero((points <= rule.max_points) & (weeks > rule.max_points))
     places = [trends.regions[i].place_id for i in sparse if i > 0]
     return [place for place in places if among is None or place in among]
