@@ -67,7 +67,11 @@ def _again(folder: Path, home: Path) -> Path:
     home.mkdir()
     coverage = Coverage(load_spec(folder / "heating-v2.toml"), load_geography(folder / "qazaria.csv"))
     with open_store(folder / "store.db") as store:
-        identity, entries, models = store.identity, store.entries(), {model.fingerprint: model for model in store.models()}
+        identity, entries, models = (
+            store.identity,
+            store.entries(),
+            {model.fingerprint: model for model in store.models()},
+        )
         weeks = [Week(entry.week, coverage.spec.time_zone) for entry in entries]
         noise = [store.noisy_counts(week) for week in weeks]
     for week, noisy, entry in zip(weeks, noise, entries, strict=True):
