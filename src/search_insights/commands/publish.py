@@ -1,7 +1,7 @@
 """Make the public dataset from a store: derive, write, and put it in place all at once."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from shlex import quote
@@ -55,6 +55,7 @@ def run(args: argparse.Namespace) -> int:
     out(f"\n{published.csv}: {published.rows:,} rows, {span(published.release.trends.weeks)}")
     out(f"{args.out}: datapackage.json, PRIVACY.md, privacy.json, regions.csv, sparsity.json, summary.svg describe it")
     _note_missing_weeks(published.release, args.store)
+    _note_few_weeks(published.release)
     return 0
 
 
@@ -96,7 +97,8 @@ def _dry_run(args: argparse.Namespace) -> int:
         seen = preview(args.store, args.out, correction=args.correction, straddling=args.straddling)
     release = seen.release
     out("Dry run: nothing was written.\n")
-    out(_scaling_line(seen))
+    for line in _scaling_lines(seen):
+        out(line)
     out(_sparsity_line(seen))
     rows = [
         (c.level, c.trend, *(f"{number:,}" for number in (c.values, c.appear, c.change, c.vanish, c.sparse)))
@@ -112,18 +114,33 @@ def _dry_run(args: argparse.Namespace) -> int:
     if seen.found.corrected and not seen.refusal:
         out(f"values corrected, with the reason that you give: {seen.found.corrected:,}")
     _note_missing_weeks(release, args.store)
+    _note_few_weeks(release)
     if seen.refusal:
         raise seen.refusal
     return 0
 
 
-def _scaling_line(seen: "Preview") -> str:
-    record = seen.release.scaling
-    by = f"{record.weeks} weeks, {record.first_week} to {record.last_week}"
-    if record.weeks == 1:
-        by = f"1 week, {record.first_week}"
-    fixed = "would be fixed for good by" if seen.would_fix(record) else f"fixed on {record.fixed_at[:10]} by"
-    return f"scaling factor: {record.factor:.6g}, {fixed} {by}"
+def _scaling_lines(seen: "Preview") -> Iterator[str]:
+    """Yield a line for each factor: for which trend and weeks it is, and what fixed it or would fix it."""
+    for scale in seen.release.scales:
+        weeks = f" for {span(scale.weeks)}" if len(seen.release.scales) > 1 else ""
+        for record in scale.records:
+            by = f"{record.weeks} weeks, {record.first_week} to {record.last_week}"
+            if record.weeks == 1:
+                by = f"1 week, {record.first_week}"
+            fixed = "would be fixed for good by" if seen.would_fix(record) else f"fixed on {record.fixed_at[:10]} by"
+            trend = f" of {record.trend}" if record.trend else ""
+            yield f"scaling factor{trend}{weeks}: {record.factor:.6g}, {fixed} {by}"
+
+
+def _note_few_weeks(release: "Release") -> None:
+    """Warn of a scale that so few weeks set that the first of them may happen to be its maximum."""
+    from search_insights.store.ledger import ScalingRecord
+    from search_insights.trends.scaling import few_weeks
+
+    new = [record for record in release.decisions if isinstance(record, ScalingRecord)]
+    if words := few_weeks(release.trends, new):
+        note(words)
 
 
 def _sparsity_line(seen: "Preview") -> str:

@@ -223,6 +223,18 @@ class SparsityRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class WeekNote:
+    """What readers should know of a week that is final: the publisher's words, and the day on which they were recorded.
+
+    A week is noised once, so a mistake in its log stays; it can only be told.
+    """
+
+    week: date
+    reason: str
+    recorded_at: str
+
+
+@dataclass(frozen=True, slots=True)
 class CorrectionRecord:
     """A change of published values: on which day (UTC), how many, and the publisher's reason."""
 
