@@ -133,6 +133,13 @@ def _new(texts: int, rng: np.random.Generator) -> float:
 
 def _broken(rows: list[Row], least: float) -> list[str]:
     broken = [] if least >= (1 + DEFAULT_RULE.confidence) / 2 else [f"new texts: {least:.1%}"]
+    for topic in TOPIC_GROWTHS:  # together they tell more than each kind alone
+        of_topic = [row for row in rows if row.topic == topic and not row.rising]
+        regions = sum(row.texts / _texts_of(row.setting) for row in of_topic)
+        share = sum(row.false * row.texts / _texts_of(row.setting) for row in of_topic) / regions
+        allowed = DEFAULT_RULE.false_share
+        if share > allowed + MOST_OFF * sqrt(allowed * (1 - allowed) / regions):
+            broken.append(f"topic {topic:g}: of regions where nothing rises, {share:.1%} call a text rising")
     for row in rows:
         where = f"{row.setting}, topic {row.topic:g}, {row.rising:.0%} rise {row.factor:g} times"
         if row.false > DEFAULT_RULE.false_share + MOST_OFF * row.false_error:
@@ -140,6 +147,10 @@ def _broken(rows: list[Row], least: float) -> list[str]:
         if row.inside < DEFAULT_RULE.confidence - ALLOWANCE - MOST_OFF * sqrt(0.16 / row.texts):
             broken.append(f"{where}: intervals contain {row.inside:.1%}")
     return broken
+
+
+def _texts_of(name: str) -> int:
+    return next(setting.texts for setting in SETTINGS if setting.name == name)
 
 
 def _table(rows: list[Row]) -> list[str]:

@@ -20,4 +20,23 @@ _FAMILY = """
     foster jimenez
 """
 
+# The rules of the vocabulary were chosen with the names above in view; these had no part in any choice.
+_OTHER_FIRST = """
+    walter ethan jeremy harold keith christian roger noah gerald terry sean austin arthur lawrence jesse dylan bryan
+    joe jordan billy bruce albert willie gabriel logan alan juan wayne roy ralph randy eugene vincent russell elijah
+    louis bobby philip johnny martha cheryl megan andrea hannah jacqueline teresa ann sara madison frances kathryn
+    janice jean abigail alice julia judy sophia grace denise amber doris marilyn danielle beverly isabella theresa
+    diana natalie brittany charlotte marie kayla alexis lori
+"""
+_OTHER_FAMILY = """
+    powell jenkins perry russell sullivan bell coleman butler henderson barnes gonzales fisher vasquez simmons romero
+    jordan patterson alexander hamilton graham reynolds griffin wallace moreno west cole hayes bryant herrera gibson
+    ellis tran medina aguilar stevens murray ford castro marshall owens harrison fernandez mcdonald woods washington
+    kennedy wells vargas henry chen freeman webb tucker guzman burns crawford olson simpson porter hunter gordon
+    mendez silva shaw snyder mason dixon munoz hunt hicks holmes palmer wagner black robertson boyd rose stone salazar
+    fox warren mills meyer rice schmidt garza daniels ferguson nichols stephens soto weaver ryan gardner payne grant
+    dunn kelley spencer hawkins
+"""
+
 PEOPLE = [f"{first} {family}" for first in _FIRST.split() for family in _FAMILY.split()]
+OTHER_PEOPLE = [f"{first} {family}" for first in _OTHER_FIRST.split() for family in _OTHER_FAMILY.split()]

@@ -26,8 +26,9 @@ def text_truth_path(truth: Path) -> Path:
 
 
 def write_text_truth(truth: Path, log: Path, named: Path, weeks: Sequence[Week], coverage: Coverage) -> Path:
-    """Write how many people typed each text of a topic in each week, in the country and in each of its regions.
+    """Write how many people typed each text of a topic in each week, in the country and in each coarse region.
 
+    A ZIP that extends into several states counts in its own state, wherever the person was.
     `named` has the same events as `log`, in the same order, with categories. The columns are `week`, `place_id`,
     `category`, `query`, which is normalised, and `users`.
     """
