@@ -9,7 +9,7 @@ epsilon from below. For one case both logs are also anonymized, and the contents
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -85,7 +85,7 @@ def audit(
     Without a number of draws, enough are made for the bound to reach about 97 % of the truth.
     """
     cells = CellList(coverage)
-    uppers = account(coverage.spec).cases
+    uppers = account(replace(coverage.spec, top_searches=None)).cases  # the trends; texts have attacks of their own
     attackable = [upper for upper in uppers if target_of(coverage, upper.case) is not None]
     if not attackable:
         raise CheckFailed(f"{coverage.geography.source}: no case of the accounting has a region; nothing to audit")

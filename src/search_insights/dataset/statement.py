@@ -7,7 +7,7 @@
 from typing import Any
 
 from search_insights.dataset.classification import classification
-from search_insights.dp.accounting import Accounting, epsilon_of_days
+from search_insights.dp.accounting import Accounting, delta_of_days, epsilon_of_days
 from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import DAYS_OF_WEEK
 from search_insights.store.ledger import LedgerEntry
@@ -97,11 +97,14 @@ def _privacy_loss(accounting: Accounting) -> dict[str, Any]:
 
 def _not_promised(spec: Spec, days: int) -> dict[str, Any]:
     """Return what the same noise gives users who searched every day, of a week and of the whole release."""
-    delta = spec.promise.delta
     return {
-        "user_active_on_7_days": {"epsilon": round(epsilon_of_days(spec, DAYS_OF_WEEK), 4), "delta": delta},
-        "user_active_on_all_days": {"days": days, "epsilon": round(epsilon_of_days(spec, days), 4), "delta": delta},
+        "user_active_on_7_days": _of_days(spec, DAYS_OF_WEEK),
+        "user_active_on_all_days": {"days": days, **_of_days(spec, days)},
     }
+
+
+def _of_days(spec: Spec, days: int) -> dict[str, float]:
+    return {"epsilon": round(epsilon_of_days(spec, days), 4), "delta": delta_of_days(spec, days)}
 
 
 def bounds(release: Release) -> list[str]:
