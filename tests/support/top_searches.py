@@ -1,13 +1,14 @@
 """Small sections of top searches for tests, and the exact distributions of what the mechanism shows of one text."""
 
 import math
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from search_insights.spec.spec import Spec
 from search_insights.spec.top_searches import TopSearches
-from search_insights.support.arrays import Floats
+from search_insights.support.arrays import Counts, Floats, Numbers
 
 SMALL = TopSearches(1, "users", 4, 2.0, 12, 1.5, 5, "vaccination")
 
@@ -44,3 +45,24 @@ def outcomes(top: TopSearches, users: int, in_region: int) -> Floats:
 def hockey_stick(first: Floats, second: Floats, epsilon: float) -> float:
     """Return the delta at which the first distribution is within e^epsilon of the second."""
     return float(np.maximum(first - math.exp(epsilon) * second, 0.0).sum())
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Exact numbers of users, as counting gives them."""
+
+    texts: tuple[str, ...]
+    categories: Numbers
+    users: Counts
+    text: Numbers
+    region: Numbers
+    users_there: Counts
+
+
+def texts_of(users: Mapping[str, Mapping[int, int]], extra: int = 0) -> Texts:
+    """Return texts with these users by region; `extra` users of each have no region."""
+    names = sorted(users)
+    entries = [(i, region, n) for i, name in enumerate(names) for region, n in users[name].items()]
+    columns = np.array(entries, dtype=np.int64).reshape(-1, 3).T
+    totals = np.array([sum(users[name].values()) + extra for name in names], dtype=np.int64)
+    return Texts(tuple(names), np.ones(len(names), dtype=np.int64), totals, *columns)
