@@ -20,13 +20,13 @@ from search_insights.dp.accounting import (
     trend_cases,
     with_texts,
 )
-from search_insights.dp.top_searches import chance_of_showing, tail
+from search_insights.dp.top_searches import chance_of_showing, noisy_top_searches, tail
 from search_insights.errors import CheckFailed
 from search_insights.spec.spec import Sigma, Spec
 from search_insights.spec.spec_file import load_spec
 from search_insights.spec.top_searches import TopSearches
 from tests.support.other_country import plain_spec
-from tests.support.top_searches import SMALL, hockey_stick, noise, outcomes, with_top_searches
+from tests.support.top_searches import SMALL, hockey_stick, noise, outcomes, texts_of, with_top_searches
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def _delta(sigmas: tuple[Sigma, ...], epsilon: float) -> float:
     return hockey_stick(second, first, epsilon)
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(
     st.integers(1, 30),
     st.floats(0.8, 3.0),
@@ -150,3 +150,62 @@ def test_a_user_of_many_days_may_have_a_new_text_on_each(v2: Spec) -> None:
     assert delta_of_days(v2, 7) == pytest.approx(v2.promise.delta + 6 * chance)
     assert account(v2).epsilon < epsilon_of_days(v2, 2) < epsilon_of_days(v2, 7) < math.inf
     assert 7 * chance > v2.promise.delta
+
+
+# What is shown
+
+
+def test_every_public_text_and_every_region_gets_noise() -> None:
+    """Texts that nobody searched for, and regions without users, have a noisy count like all others.
+
+    Of 400 counts of 0 with sigma 2, about 80 are 0; that fewer than 20 or more than 160 are has a chance under 1e-12.
+    """
+    names = [f"text {i:03}" for i in range(40)]
+    found = noisy_top_searches(SMALL, texts_of({name: {} for name in names}), names, 10)
+    assert found.texts == tuple(names)
+    assert not found.is_new.any()
+    assert found.by_region.shape == (40, 10)
+    for counts, least, most in ((found.users, 20, 40), (found.by_region, 240, 380)):
+        assert least <= np.count_nonzero(counts) <= most
+
+
+def test_what_is_shown_is_centred_on_the_exact_counts() -> None:
+    """Each text and region gets its own count: noise of sigma 2 and 1.5 does not hide thousands."""
+    exact = texts_of({"a": {0: 1000, 2: 5000}, "b": {1: 3000}}, extra=500)
+    found = noisy_top_searches(SMALL, exact, ["b"], 3)
+    assert found.texts == ("a", "b")
+    assert found.is_new.tolist() == [True, False]
+    assert found.categories.tolist() == [1, 1]
+    np.testing.assert_allclose(found.users, [6500, 3500], atol=30)
+    np.testing.assert_allclose(found.by_region, [[1000, 0, 5000], [0, 3000, 0]], atol=25)
+
+
+def test_a_new_text_at_the_edge_shows_as_often_as_its_tail_says() -> None:
+    """A text of as many users as the floor shows with the chance that the accounting has, neither more nor less.
+
+    20,000 texts at once; five standard deviations on either side. A threshold off by one is a dozen of them away.
+    """
+    top = dataclasses.replace(SMALL, total_threshold=SMALL.min_users + 2)
+    n, chance = 20_000, chance_of_showing(top)
+    exact = texts_of({f"text {i:05}": {0: top.min_users} for i in range(n)})
+    found = noisy_top_searches(top, exact, (), 1)
+    assert abs(len(found.texts) - n * chance) < 5 * math.sqrt(n * chance * (1 - chance))
+    assert min(found.users) == top.total_threshold
+    assert found.is_new.all()
+    assert abs(tail(top.total_sigma, 3) - chance) * n > 60 * math.sqrt(n) / 5
+
+
+def test_noise_refuses_counts_that_broke_the_rules() -> None:
+    """A new text below the floor, and a public text that was not counted, are faults; nothing is drawn for them."""
+    few = texts_of({"a": {0: SMALL.min_users - 1}})
+    with pytest.raises(RuntimeError, match="fewer users than the floor"):
+        noisy_top_searches(SMALL, few, (), 1)
+    assert noisy_top_searches(SMALL, few, ["a"], 1).texts == ("a",)
+    with pytest.raises(RuntimeError, match="not counted"):
+        noisy_top_searches(SMALL, few, ["a", "b"], 1)
+
+
+def test_a_week_without_texts_shows_none() -> None:
+    """Nothing public and nothing searched: an empty result of the right shape."""
+    found = noisy_top_searches(SMALL, texts_of({}), (), 3)
+    assert (found.texts, found.users.size, found.by_region.shape) == ((), 0, (0, 3))

@@ -87,6 +87,16 @@ def counted(engine: Engine, coverage: Coverage, known: Sequence[str] = ()) -> Te
     return found
 
 
+def of_days(engine: Engine, coverage: Coverage, days: int, known: Sequence[str]) -> TextCounts:
+    """Count the texts of the first days of the week alone."""
+    engine.forget_texts()
+    for day in WEEK.days[:days]:
+        engine.bound(day, *WEEK.day_bounds(day), VOCABULARY)
+    top = coverage.spec.top_searches
+    assert top is not None
+    return count_texts(engine, CellList(coverage), region_names(coverage), top, known)
+
+
 def as_dict(found: TextCounts) -> dict[str, tuple[int, dict[int, int]]]:
     """Return the users of each text: in all, and by region."""
     entries = zip(found.text.tolist(), found.region.tolist(), found.users_there.tolist(), strict=True)
@@ -108,9 +118,7 @@ def with_floor(coverage: Coverage, floor: int) -> Coverage:
     return Coverage(replace(coverage.spec, top_searches=replace(top, min_users=floor)), coverage.geography)
 
 
-def test_texts_are_counted_by_users_of_the_week(
-    engine_session: "SparkSession | None", little: Coverage, tmp_path: Path
-) -> None:
+def test_texts_are_counted_by_users_of_the_week(little: Coverage, tmp_path: Path) -> None:
     """Variants of a text are one text; a user counts once a week for it, and once in each state where it was searched.
 
     Texts without a topic or not made of the vocabulary are not there; a public text that nobody searched for has 0.
@@ -127,7 +135,7 @@ def test_texts_are_counted_by_users_of_the_week(
             Typed(5, 3, 0, "weather near me"),
         ],
     )
-    with opened(little, log, engine_session) as engine:
+    with opened(little, log, None) as engine:
         found = counted(engine, little, known=[NEWS])
         again = counted(engine, little, known=[NEWS])
     assert as_dict(found) == {
@@ -145,7 +153,7 @@ def test_a_user_day_counts_in_one_text(engine_session: "SparkSession | None", li
     private = "covid vaccine quuxley 5550142"
     typed = [Typed(u, 0, s, (NEAR, SAFE, NEWS, private)[s % 4], PLACES[s % 3]) for u in range(60) for s in range(8)]
     typed += [Typed(u, 0, 0, text) for u in range(60) for text in (NEAR, SAFE)]  # at one instant
-    with opened(little, log_of(tmp_path, typed), engine_session) as engine:
+    with opened(little, log_of(tmp_path, typed), None) as engine:
         found = counted(engine, little)
     assert set(found.texts) == {NEAR, SAFE, NEWS}
     assert found.users.sum() == found.users_there.sum() == 60
@@ -153,13 +161,11 @@ def test_a_user_day_counts_in_one_text(engine_session: "SparkSession | None", li
 
 
 @pytest.mark.parametrize("floor", [3, 4])
-def test_a_text_below_the_floor_never_leaves_the_engine(
-    engine_session: "SparkSession | None", little: Coverage, tmp_path: Path, floor: int
-) -> None:
+def test_a_text_below_the_floor_never_leaves_the_engine(little: Coverage, tmp_path: Path, floor: int) -> None:
     """Three users, seven days each: user-days do not count towards the floor. A public text is exempt from it."""
     typed = [Typed(user, day, 0, NEAR) for user in range(3) for day in range(7)] + [Typed(9, 0, 0, SAFE)]
     coverage = with_floor(little, floor)
-    with opened(coverage, log_of(tmp_path, typed), engine_session) as engine:
+    with opened(coverage, log_of(tmp_path, typed), None) as engine:
         found = as_dict(counted(engine, coverage, known=[SAFE]))
     near = {NEAR: (3, {CALIFORNIA: 3})} if floor == 3 else {}
     assert found == {SAFE: (1, {CALIFORNIA: 1})} | near
@@ -190,14 +196,9 @@ def table(little: Coverage) -> Iterator[DuckDbEngine]:
 def count_table(engine: DuckDbEngine, coverage: Coverage, typed: Sequence[Typed], known: Sequence[str]) -> TextCounts:
     """Count the texts of these searches, of the first three days."""
     engine.run("DELETE FROM log")
-    engine.forget_texts()
     if typed:
         engine.run(f"INSERT INTO log {rows_of(typed)}")
-    for day in WEEK.days[:3]:
-        engine.bound(day, *WEEK.day_bounds(day), VOCABULARY)
-    top = coverage.spec.top_searches
-    assert top is not None
-    return count_texts(engine, CellList(coverage), engine.names, top, known)
+    return of_days(engine, coverage, 3, known)
 
 
 @settings(max_examples=12)
@@ -227,18 +228,25 @@ def test_a_user_day_changes_one_text_by_at_most_one(
     assert countable or not any(change)
 
 
-def test_both_engines_count_texts_alike_where_there_is_no_choice(
-    spark: "SparkSession", little: Coverage, tmp_path: Path
-) -> None:
-    """One text a user-day: then no draw decides, and all counts are equal. Users are texts here."""
-    typed = [Typed(u, d, 0, (NEAR, SAFE, NEWS)[(u + d) % 3], PLACES[u % 4]) for u in range(20) for d in range(0, 7, 2)]
-    log = log_of(tmp_path, typed, user="user-{}")
-    found = []
+def test_both_engines_count_texts_alike(spark: "SparkSession", little: Coverage, tmp_path: Path) -> None:
+    """Where draws do not decide, all counts are equal: one text a user-day, or several at one instant in one place.
+
+    The floor, the public list and repeats on another day are the same too. Users are texts here.
+    """
+    typed = [Typed(u, d, 0, (NEAR, SAFE)[u % 2], PLACES[u % 4]) for u in range(9) for d in (0, 1)]
+    typed += [Typed(u, 1, 0, text) for u in range(20, 24) for text in (SAFE, "Covid vaccine NEWS?", NEAR)]
+    typed += [Typed(30, 0, 0, "covid vaccine quuxley"), Typed(31, 0, 0, "booster")]
+    coverage, log, found = with_floor(little, 2), log_of(tmp_path, typed, user="user-{}"), []
     for session in (None, spark):
-        with opened(little, log, session) as engine:
-            found.append(as_dict(counted(engine, little)))
+        with opened(coverage, log, session) as engine:
+            found.append(as_dict(of_days(engine, coverage, 2, ["booster", "covid vaccine locations"])))
     assert found[0] == found[1]
-    assert sum(n for n, _ in found[0].values()) > 20
+    assert found[0] == {
+        NEAR: (9, {CALIFORNIA: 7, NEW_MEXICO: 2}),  # the first in order of those at one instant
+        SAFE: (4, {ALABAMA: 2, CALIFORNIA: 2}),
+        "booster": (1, {CALIFORNIA: 1}),
+        "covid vaccine locations": (0, {}),
+    }
 
 
 def test_a_log_by_levels_counts_texts_in_its_states(little: Coverage, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def outcomes(top: TopSearches, users: int, in_region: int) -> Floats:
     is looked at.
     """
     reach = math.ceil(12 * top.total_sigma), math.ceil(12 * top.region_sigma)
-    largest = top.total_threshold + 4 * reach[0]
+    largest = top.total_threshold + reach[0] + 40
     of_total = noise(top.total_sigma, range(top.total_threshold, largest), users)
     of_region = noise(top.region_sigma, range(-reach[1], in_region + reach[1] + 8), in_region)
     wide = np.zeros(2 * reach[1] + 40)
