@@ -148,7 +148,7 @@ def test_texts_are_counted_by_users_of_the_week(little: Coverage, tmp_path: Path
     assert list(found.texts) == sorted(found.texts)
 
 
-def test_a_user_day_counts_in_one_text(engine_session: "SparkSession | None", little: Coverage, tmp_path: Path) -> None:
+def test_a_user_day_counts_in_one_text(little: Coverage, tmp_path: Path) -> None:
     """Whoever searches for many texts on a day, at many times and places, counts in one; a private one is not drawn."""
     private = "covid vaccine quuxley 5550142"
     typed = [Typed(u, 0, s, (NEAR, SAFE, NEWS, private)[s % 4], PLACES[s % 3]) for u in range(60) for s in range(8)]
