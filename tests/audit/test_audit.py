@@ -84,8 +84,10 @@ def test_every_case_of_vaccination_v2_is_reached_and_none_is_broken(v2_coverage:
     """Each case comes near the accounted epsilon; a topic alone, where signs are negative, is of one case too."""
     found = audit(v2_coverage, 1_500, CONFIDENCE)
     assert found.holds, found
-    assert [case.name for case in found.cases] == ["small", "medium", "large", "state_only"]
-    assert all(0.5 * case.epsilon_upper < case.epsilon_lower <= case.epsilon_upper for case in found.cases)
+    *of_trends, of_texts = found.cases
+    assert [case.name for case in of_trends] == ["small", "medium", "large", "state_only"]
+    assert all(0.5 * case.epsilon_upper < case.epsilon_lower <= case.epsilon_upper for case in of_trends)
+    assert (of_texts.name, of_texts.cells_changed, found.without_texts) == ("known text", 2, "")
     names = {finding.name for finding in found.store}
     assert {f"a user-day of topic {topic} alone is of one case" for topic in ("A1", "A2", "A3")} <= names
 
