@@ -103,11 +103,11 @@ def test_what_grew_beyond_noise_and_chance_is_rising(tmp_path: Path, coverage: C
 
 
 def test_a_new_text_grew_at_least_from_the_threshold(tmp_path: Path, coverage: Coverage) -> None:
-    """Its count of the week before was below the threshold of 12, and no more is known: not in any region."""
+    """Its count of the week before was below the threshold of 16, and no more is known: not in any region."""
     rows = rows_of(add_texts(tmp_path / "store.db", coverage, ONE, {**ONE, "vaccine hives": (400, 100, 200, 100)}))
     [line] = listed(rows, COUNTRY, INTENT, "rising", week=1)
     assert (line["query"], line["is_new"]) == ("vaccine hives", True)
-    assert 10 < line["change_low"] < 400 / 12
+    assert 10 < line["change_low"] < 400 / 16
     assert line["change"] != line["change"]
     assert listed(rows, CALIFORNIA, INTENT, "rising", week=1) == []
     assert [r["is_new"] for r in listed(rows, CALIFORNIA, INTENT, "top", week=1) if r["query"] == "vaccine hives"] == [

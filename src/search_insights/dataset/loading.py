@@ -72,6 +72,7 @@ def _read_lines(dataset: Description, table: TableFile, where: tuple[str, str, s
             found: dict[str, Any] = connection.execute(sql, where).fetchnumpy()
     except (duckdb.Error, UnicodeError):
         raise InputError(f"{table.path}: cannot be read as the table that datapackage.json describes") from None
+    found["members"] = [list(texts) for texts in found["members"]]
     return {name: _filled(values) for name, values in found.items()}
 
 
