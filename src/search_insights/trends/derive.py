@@ -79,16 +79,23 @@ def estimates(cells: CellList, noisy: Floats, own: Floats | None = None) -> tupl
     return with_total(spec, regions, counts[:, : len(regions)], variances[: len(regions)])
 
 
-def trend_reaches(cells: CellList, variances: Floats, own: Floats | None = None) -> Floats | None:
+def trend_reaches(cells: CellList, variances: Floats) -> Floats | None:
     """Return how far the noise of each trend's counts reaches, from the variances of the total's and regions' counts.
 
-    None if it is the noise of whole numbers, whose reach depends on the ratio too. `own` is as for `estimates`.
+    None if it is the noise of whole numbers, whose reach depends on the ratio too.
     """
-    spec = cells.coverage.spec
+    own = _own_variances(cells)[: len(cells.regions)]
+    return reaches_of(cells.coverage.spec, variances, np.concatenate([np.full_like(own[:1], np.inf), own]))
+
+
+def reaches_of(spec: Spec, variances: Floats, own: Floats) -> Floats | None:
+    """Return the same for any regions, by the variances of their counts and of the noise of their own cells.
+
+    The total has no count of its own: its noise is infinite.
+    """
     if not spec.counting.reconcile and all(set(_weights(trend)) == {1.0} for trend in spec.trends):
         return None
-    of_regions = (_own_variances(cells) if own is None else own)[: len(cells.regions)]
-    share = np.concatenate([np.zeros_like(variances[:1]), variances[1:] / of_regions])  # the total has no own count
+    share = variances / own
     sigma, own_sigma = (np.sqrt(trend_variances(spec, each)) for each in (variances, share * variances))
     steps = [(share[:, _numbers(spec, trend)] * np.abs(_weights(trend))).min(axis=1) for trend in spec.trends]
     return reach_of_means(sigma, own_sigma, np.stack(steps, axis=-1), spec.reliability.confidence)
