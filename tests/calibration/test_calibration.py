@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from search_insights.calibration.calibration import calibrate
-from search_insights.calibration.optimization import expect, optimize
+from search_insights.calibration.expectation import expect
+from search_insights.calibration.optimization import optimize
 from search_insights.calibration.profile import Profile, profile_of_truth, read_profile
 from search_insights.dp.accounting import account
 from search_insights.dp.gaussian import epsilon_of_mu, mu_of_epsilon, mu_of_sigmas

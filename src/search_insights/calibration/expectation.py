@@ -87,12 +87,12 @@ class Outlook:
         similar = np.round(np.log(variances) / _NOISE_WIDTH)
         groups = [self.noise.groups.index(group) for group in self.noise.groups]
         _, cluster = np.unique(np.column_stack([groups, similar]), axis=0, return_inverse=True)
-        weight = np.bincount(self.kind, self.weight, minlength=len(groups))
-        by_weight = np.argsort(weight, kind="stable")
+        cluster = cluster.ravel()
+        by_weight = np.argsort(np.bincount(self.kind, self.weight, minlength=len(groups)), kind="stable")
         example = np.zeros(len(groups), dtype=np.int64)
-        example[cluster.ravel()[by_weight]] = by_weight  # the kind of most weight comes last, and stays
+        example[cluster[by_weight]] = by_weight  # the kind of most weight comes last, and stays
         counts = np.concatenate([self.y, self.x], axis=1)
-        kind, counts, weight = _merged(example[cluster.ravel()][self.kind], counts, self.weight)
+        kind, counts, weight = _merged(example[cluster][self.kind], counts, self.weight)
         return replace(self, kind=kind, x=counts[:, 1:], y=counts[:, :1], weight=weight)
 
     def expect(self, table: Floats) -> Expectation:

@@ -27,7 +27,9 @@ from search_insights.support.arrays import Floats
 _MAX_MOVE = 5.0  # how far, in the logarithm, a share may move
 _MAX_STEPS = 60
 _PRECISE = 1e-6  # of the expected number of values
+_STEPS = 8  # on the way from the known sigmas to those that were found
 _TRIES = 4  # what is found is judged exactly; where it falls short, more is asked for
+_HOPELESS = 0.05  # the share of the values of a level and trend that no further search will find
 # Numbers of values that differ by less are the same.
 SAME = 0.05
 
@@ -36,26 +38,48 @@ Least = Mapping[tuple[str, str], float]
 
 
 def optimize(
-    spec: Spec, promise: Promise, coverage: Coverage, profile: Profile, least: Least | None = None
+    spec: Spec,
+    promise: Promise,
+    coverage: Coverage,
+    profile: Profile,
+    least: Least | None = None,
+    progress: Callable[[str], None] = lambda step: None,
 ) -> Spec:
     """Return the spec with the sigmas that are expected to publish the most values within the promise.
 
     No level and trend gets fewer values than `least` says. Raise CheckFailed if no such sigmas are found.
     """
+    least = least or {}
     begin = calibrate(spec, promise)
     outlook = Outlook.of(spec, coverage, profile)
-    search = _Search(Forecast(outlook.coarse(table_of(begin))), Shares(spec.reported_groups, table_of(begin)))
-    found = [(begin, outlook.expect(table_of(begin)))]
-    asked = dict(least or {})
-    for _ in range(_TRIES):
-        table = search.best(asked)
-        new = calibrate(with_table(spec, table), promise)
+    coarse = outlook.coarse(table_of(begin))
+    search = _Search(Forecast(coarse), Shares(spec.reported_groups, table_of(begin)))
+    found, free, asked = [(begin, outlook.expect(table_of(begin)))], search.shares.begin(), dict(least)
+    for tried in range(_TRIES):
+        progress(f"looking for sigmas, search {tried + 1} of at most {_TRIES}")
+        free = search.best(free, asked)
+        new = calibrate(with_table(spec, _best_on_the_way(coarse, search.shares, free, asked)), promise)
         found.append((new, outlook.expect(table_of(new))))
-        missing = shortfalls(found[-1][1], least or {})
-        if not missing:
+        missing = shortfalls(found[-1][1], least)
+        if not missing or _worst(found[-1][1], least)[0] > _HOPELESS:
             break
         asked = {key: wanted + 2 * missing.get(key, 0.0) for key, wanted in asked.items()}
-    return _most(found, least or {})
+    return _most(found, least)
+
+
+def _best_on_the_way(outlook: Outlook, shares: Shares, free: Floats, least: Least) -> Floats:
+    """Return the best table between the one that is known and the one that was found.
+
+    The reach of noise with steps jumps where a sigma becomes small, which the search does not see (slopes.py).
+    """
+    begin = shares.begin()
+    tables = [shares.sigmas(begin + step / _STEPS * (free - begin)) for step in range(_STEPS + 1)]
+
+    def worth(table: Floats) -> tuple[float, float]:
+        expected = outlook.expect(table)
+        return -sum(lack / least[key] for key, lack in shortfalls(expected, least).items()), expected.total
+
+    return max(tables, key=worth)
 
 
 def shortfalls(found: Expectation, least: Least) -> dict[tuple[str, str], float]:
@@ -73,9 +97,9 @@ def _most(found: list[tuple[Spec, Expectation]], least: Least) -> Spec:
     share, (level, trend) = _worst(nearest, least)
     name = next(t.name for t in nearest.spec.trends if t.id == trend)
     raise CheckFailed(
-        f"no sigmas found that publish as many values at every level and trend as `not_below` does: the nearest are "
-        f"expected to publish {nearest.of_levels.get((level, trend), 0):,.1f} values of {name} at level {level}, not "
-        f"{least[level, trend]:,.1f} ({share:.1%} fewer); ask for a larger epsilon, or compare with another spec"
+        f"no sigmas found with which every level and trend has at least the values of `not_below`: the nearest ones "
+        f"are expected to publish {nearest.of_levels.get((level, trend), 0):,.1f} values of {name} at level {level}, "
+        f"not {least[level, trend]:,.1f} ({share:.1%} fewer); ask for a larger epsilon, or compare with another spec"
     )
 
 
@@ -92,12 +116,12 @@ class _Search:
     shares: Shares
     _known: dict[tuple[str, bytes], Floats] = field(default_factory=dict)
 
-    def best(self, least: Least) -> Floats:
-        """Return the table that publishes the most; where not all of `least` can be met, one that comes near."""
-        free = self._maximized(self.shares.begin(), least)
+    def best(self, begin: Floats, least: Least) -> Floats:
+        """Return where most is published; where not all of `least` can be met, a place that comes near."""
+        free = self._maximized(begin, least)
         if (self._spare(free, least) < -_PRECISE).any():
             free = self._maximized(self._nearest(free, least), least)
-        return self.shares.sigmas(free)
+        return free
 
     @cached_property
     def _keys(self) -> list[tuple[str, str]]:

@@ -37,9 +37,7 @@ def with_table(spec: Spec, table: Floats) -> Spec:
         for group, row in zip(spec.reported_groups, table, strict=True)
         for measure, sigma in zip(spec.measures, row, strict=True)
     }
-    return replace(
-        spec, sigmas=tuple(replace(s, value=values[s.level, s.size_class, s.category]) for s in spec.sigmas)
-    )
+    return replace(spec, sigmas=tuple(replace(s, value=values[s.level, s.size_class, s.category]) for s in spec.sigmas))
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,7 @@ class RegionNoise:
         """Return the number of the level and class whose sigmas the rests of open levels take."""
         spec = with_table(self.spec, table)
         group = (self.spec.class_level, spec.rest_class)
-        return self.spec.reported_groups.index(group) if spec.rest_class else _ANY_CLASS  # type: ignore[arg-type]
+        return self.spec.reported_groups.index(group) if spec.rest_class else _ANY_CLASS
 
     def of(self, table: Floats) -> Noise:
         """Return the noise of each kind for a table of sigmas."""

@@ -37,8 +37,9 @@ class Shares:
     def _budgets(self) -> dict[str | None, float]:
         """What each size class spends together with the open levels; None: the least of them, or the open levels."""
         shared = float(self._spent[self._blocks[None]].sum())
-        classed = {c: shared + float(self._spent[own].sum()) for c, own in self._blocks.items() if c is not None}
-        return {**classed, None: min(classed.values(), default=shared)}
+        budgets = {c: shared + float(self._spent[own].sum()) for c, own in self._blocks.items() if c is not None}
+        least: dict[str | None, float] = {None: min(budgets.values(), default=shared)}
+        return least | budgets
 
     @property
     def _has_classes(self) -> bool:
