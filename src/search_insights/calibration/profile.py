@@ -28,8 +28,8 @@ from search_insights.support.sql import connect, identifier, literal
 class Profile:
     """For each level and class, the expected counts by measure; a row may stand for many regions and weeks.
 
-    `weights[group]` is how many regions and weeks each row of `counts[group]` stands for. `regions[group]` has the number
-    of each row's region in the geography; a group without it does not say which region has which counts. The total
+    `weights[group]` is how many regions and weeks each row of `counts[group]` stands for. `regions[group]` is the
+    number of its region in the geography; a group without it does not say which region has which counts. The total
     level is a group of its own.
     """
 
