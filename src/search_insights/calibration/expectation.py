@@ -19,12 +19,13 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Spec
 from search_insights.support.arrays import Floats, Numbers
 from search_insights.trends.derive import trend_counts
-from search_insights.trends.reliability import chance_of_keeping
+from search_insights.trends.reliability import chance_of_keeping, whole_reaches
 
-# Counts that differ by less than this (in the logarithm) are merged: more rows would not change a sigma.
-_BIN_WIDTH = 0.25
-# The same for variances, while sigmas are being looked for.
-_NOISE_WIDTH = 0.1
+# Counts that differ by less than this (in the logarithm) are merged. At the limit of what is published noise is about
+# 0.12, for a maximum error of 15 % with 80 % confidence.
+_WIDTH = 0.08
+# While sigmas are being looked for less will do; also for variances.
+_COARSE_WIDTH, _NOISE_WIDTH = 0.25, 0.1
 
 
 @dataclass(frozen=True)
@@ -60,13 +61,17 @@ def expect(spec: Spec, coverage: Coverage, profile: Profile) -> Expectation:
 
 @dataclass(frozen=True)
 class Outlook:
-    """The expected counts of a release: a row for similar counts of regions of one kind."""
+    """The expected counts of a release: a row for similar counts of regions of one kind.
+
+    In a coarse one, noise of whole numbers reaches as far as continuous noise does: its tables take time (reach.py).
+    """
 
     noise: RegionNoise
     kind: Numbers
     x: Floats
     y: Floats
     weight: Floats
+    is_coarse: bool = False
 
     @classmethod
     def of(cls, spec: Spec, coverage: Coverage, profile: Profile) -> "Outlook":
@@ -74,7 +79,7 @@ class Outlook:
         noise = RegionNoise(CellList(Coverage(spec, coverage.geography)))
         parts = [_rows(noise, coverage, profile, group) for group in dict.fromkeys(noise.groups)]
         kind, counts, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
-        kind, counts, weight = _merged(kind, counts, weight)
+        kind, counts, weight = _merged(kind, counts, weight, _WIDTH)
         return cls(noise, kind, counts[:, 1:], counts[:, :1], weight)
 
     def scaled(self, any_search: float, topics: float) -> "Outlook":
@@ -92,8 +97,8 @@ class Outlook:
         example = np.zeros(len(groups), dtype=np.int64)
         example[cluster[by_weight]] = by_weight  # the kind of most weight comes last, and stays
         counts = np.concatenate([self.y, self.x], axis=1)
-        kind, counts, weight = _merged(example[cluster][self.kind], counts, self.weight)
-        return replace(self, kind=kind, x=counts[:, 1:], y=counts[:, :1], weight=weight)
+        kind, counts, weight = _merged(example[cluster][self.kind], counts, self.weight, _COARSE_WIDTH)
+        return replace(self, kind=kind, x=counts[:, 1:], y=counts[:, :1], weight=weight, is_coarse=True)
 
     def expect(self, table: Floats) -> Expectation:
         """Return the expected number of values for a table of sigmas."""
@@ -105,9 +110,11 @@ class Outlook:
 
     def chances(self, noise: Noise) -> Floats:
         """Return, by row and trend, the probability that a value is published."""
-        reach = None if noise.reach_x is None else noise.reach_x[self.kind]
-        sigma_x, sigma_y = noise.sigma_x[self.kind], noise.sigma_y[self.kind]
-        return chance_of_keeping(self.x, self.y, sigma_x, sigma_y, self.noise.spec.reliability, reach)
+        rule, sigma_x, sigma_y = self.noise.spec.reliability, noise.sigma_x[self.kind], noise.sigma_y[self.kind]
+        reach_x, reach_y = None if noise.reach_x is None else noise.reach_x[self.kind], None
+        if reach_x is None and not self.is_coarse:
+            reach_x, reach_y = whole_reaches(self.x, self.y, sigma_x, sigma_y, rule.confidence)
+        return chance_of_keeping(self.x, self.y, sigma_x, sigma_y, rule, reach_x, reach_y)
 
     def summed(self, of_rows: Floats) -> Floats:
         """Add up the rows of each kind, by their weights."""
@@ -149,9 +156,9 @@ def _kinds_by_number(noise: RegionNoise) -> Numbers:
     return found
 
 
-def _merged(kind: Numbers, counts: Floats, weight: Floats) -> tuple[Numbers, Floats, Floats]:
+def _merged(kind: Numbers, counts: Floats, weight: Floats, width: float) -> tuple[Numbers, Floats, Floats]:
     """Return the averages of similar rows of one kind, and their weights together."""
-    bins = np.round(np.sign(counts) * np.log1p(np.abs(counts)) / _BIN_WIDTH)  # noise may take a count below 0
+    bins = np.round(np.sign(counts) * np.log1p(np.abs(counts)) / width)  # noise may take a count below 0
     keys, row_of = np.unique(np.column_stack([kind, bins]).astype(np.int64), axis=0, return_inverse=True)
     row_of, sums, weights = row_of.ravel(), np.zeros((len(keys), counts.shape[1])), np.zeros(len(keys))
     np.add.at(sums, row_of, counts * weight[:, None])

@@ -4,8 +4,8 @@ The chance of a value depends on the noise of its region alone, so each chance i
 Y, and each region's variances by those of the table (region_noise.py). The chain rule does the rest: a table with many
 measures costs no more than one with few.
 
-The reach of the noise is taken as z deviations here. What its steps add (reach_of_means.py) goes up and down with the
-sigma, by little; it would only mislead a search. `Outlook.expect` has it.
+The reach of the noise is taken as z deviations here. What its steps add (reach.py, reach_of_means.py) goes up and down
+with the sigma, by little; it would only mislead a search. `Outlook.expect` has it. So the outlook is a coarse one.
 """
 
 from dataclasses import dataclass, replace

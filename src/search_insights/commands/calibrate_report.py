@@ -119,7 +119,7 @@ def _row(level: str, trend: str, values: Sequence[float]) -> tuple[str, ...]:
 
 
 def _times(ratio: float | None) -> str:
-    return "" if ratio is None else f"{ratio:.2f}"
+    return "" if ratio is None else f"{ratio:,.2f}"
 
 
 def _print_other_logs(found: Found) -> None:
