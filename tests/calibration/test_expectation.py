@@ -43,7 +43,8 @@ def counts(v2: Coverage) -> Floats:
         children = np.flatnonzero(levels == level)
         found[np.unique(cells.parents[children])] = 0
         np.add.at(found, cells.parents[children], found[children])
-    return np.rint(found)
+    rounded: Floats = np.rint(found)
+    return rounded
 
 
 def profile_of(coverage: Coverage, counts: Floats) -> Profile:

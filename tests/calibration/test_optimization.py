@@ -57,7 +57,8 @@ def test_no_case_spends_more_whatever_the_free_numbers_are(groups: tuple[Group, 
     np.testing.assert_allclose(shares.sigmas(begin), table)
     free = begin + data.draw(arrays.arrays(float, begin.size, elements=st.floats(-2, 2)))
     new = shares.sigmas(free)
-    for size_class in {c for _, c in groups if c} or {None}:
+    classes: list[str | None] = [c for _, c in groups if c]
+    for size_class in classes or [None]:
         rows = [i for i, (_, c) in enumerate(groups) if c in (None, size_class)]
         assert (new[rows] ** -2.0).sum() <= (table[rows] ** -2.0).sum() * (1 + 1e-9)
     slopes, step = shares.slopes(free), 1e-5
