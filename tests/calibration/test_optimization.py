@@ -175,7 +175,7 @@ def test_a_reference_that_cannot_be_met_or_compared_is_refused(
     """One line says what is wrong; a reference that no sigmas can match ends with exit code 1. Nothing is written."""
     monkeypatch.chdir(tmp_path)
     spec = write_drinks(tmp_path, "drinks.toml")
-    lenient = PLAIN_SPEC.replace("max_relative_error = 0.5", "max_relative_error = 0.9")
+    lenient = PLAIN_SPEC.replace("confidence = 0.5", "confidence = 0.05")
     write_drinks(tmp_path, "lenient.toml", lenient).with_name("profile.csv").write_text(POOR, encoding="utf-8")
     given = ("--spec", spec, "--geography", other_geography(tmp_path), "--optimize", "profile.csv")
     found = run("calibrate", *given, *options, "--out", "new.toml")

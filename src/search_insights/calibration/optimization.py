@@ -21,7 +21,7 @@ from search_insights.calibration.shares import Shares
 from search_insights.calibration.slopes import Forecast
 from search_insights.errors import CheckFailed
 from search_insights.spec.coverage import Coverage
-from search_insights.spec.spec import Promise, Spec
+from search_insights.spec.spec import MAX_SIGMA, Promise, Spec
 from search_insights.support.arrays import Floats
 
 _MAX_MOVE = 5.0  # how far, in the logarithm, a share may move
@@ -29,6 +29,7 @@ _MAX_STEPS = 60
 _PRECISE = 1e-6  # of the expected number of values
 _STEPS = 8  # on the way from the known sigmas to those that were found
 _TRIES = 4  # what is found is judged exactly; where it falls short, more is asked for
+_ROOM = 10
 _HOPELESS = 0.05  # the share of the values of a level and trend that no further search will find
 # Numbers of values that differ by less are the same.
 SAME = 0.05
@@ -52,34 +53,20 @@ def optimize(
     least = least or {}
     begin = calibrate(spec, promise)
     outlook = Outlook.of(spec, coverage, profile)
-    coarse = outlook.coarse(table_of(begin))
-    search = _Search(Forecast(coarse), Shares(spec.reported_groups, table_of(begin)))
-    found, free, asked = [(begin, outlook.expect(table_of(begin)))], search.shares.begin(), dict(least)
+    expected = outlook.expect(table_of(begin))
+    search = _Search(outlook.coarse(table_of(begin)), Shares(spec.reported_groups, table_of(begin)), expected)
+    found, free, asked = [(begin, expected)], search.shares.begin(), dict(least)
     for tried in range(_TRIES):
         progress(f"looking for sigmas, search {tried + 1} of at most {_TRIES}")
         free = search.best(free, asked)
-        new = calibrate(with_table(spec, _best_on_the_way(coarse, search.shares, free, asked)), promise)
-        found.append((new, outlook.expect(table_of(new))))
-        missing = shortfalls(found[-1][1], least)
-        if not missing or _worst(found[-1][1], least)[0] > _HOPELESS:
+        new = calibrate(with_table(spec, search.best_on_the_way(free, asked)), promise)
+        expected = outlook.expect(table_of(new))
+        found.append((new, expected))
+        missing = shortfalls(expected, least)
+        if not missing or _worst(expected, least)[0] > _HOPELESS:
             break
         asked = {key: wanted + 2 * missing.get(key, 0.0) for key, wanted in asked.items()}
     return _most(found, least)
-
-
-def _best_on_the_way(outlook: Outlook, shares: Shares, free: Floats, least: Least) -> Floats:
-    """Return the best table between the one that is known and the one that was found.
-
-    The reach of noise with steps jumps where a sigma becomes small, which the search does not see (slopes.py).
-    """
-    begin = shares.begin()
-    tables = [shares.sigmas(begin + step / _STEPS * (free - begin)) for step in range(_STEPS + 1)]
-
-    def worth(table: Floats) -> tuple[float, float]:
-        expected = outlook.expect(table)
-        return -sum(lack / least[key] for key, lack in shortfalls(expected, least).items()), expected.total
-
-    return max(tables, key=worth)
 
 
 def shortfalls(found: Expectation, least: Least) -> dict[tuple[str, str], float]:
@@ -110,11 +97,21 @@ def _worst(found: Expectation, least: Least) -> tuple[float, tuple[str, str]]:
 
 @dataclass(frozen=True)
 class _Search:
-    """The expected number of values as a function of the free numbers of the shares."""
+    """The expected number of values as a function of the free numbers of the shares.
 
-    forecast: Forecast
+    A coarse outlook is a little off. So what it expects is corrected by what it is off at the beginning, where the
+    whole outlook expects `exact`.
+    """
+
+    outlook: Outlook
     shares: Shares
+    exact: Expectation
     _known: dict[tuple[str, bytes], Floats] = field(default_factory=dict)
+
+    @cached_property
+    def forecast(self) -> Forecast:
+        """The expected values and their slopes."""
+        return Forecast(self.outlook)
 
     def best(self, begin: Floats, least: Least) -> Floats:
         """Return where most is published; where not all of `least` can be met, a place that comes near."""
@@ -123,9 +120,39 @@ class _Search:
             free = self._maximized(self._nearest(free, least), least)
         return free
 
+    def best_on_the_way(self, free: Floats, least: Least) -> Floats:
+        """Return the best table between the one that is known and the one that was found.
+
+        The reach of noise with steps jumps where a sigma becomes small, which the search does not see (slopes.py).
+        """
+        begin = self.shares.begin()
+        tables = [self._table(begin + step / _STEPS * (free - begin)) for step in range(_STEPS + 1)]
+        expected = [self.outlook.expect(table) for table in tables]
+        off = {key: values - self.exact.of_levels[key] for key, values in expected[0].of_levels.items()}
+        wanted = {key: values + off.get(key, 0.0) for key, values in least.items()}
+
+        def worth(number: int) -> tuple[float, float]:
+            lacks = shortfalls(expected[number], wanted)
+            return -sum(lack / max(1.0, wanted[key]) for key, lack in lacks.items()), expected[number].total
+
+        return tables[max(range(len(tables)), key=worth)]
+
+    def _table(self, free: Floats) -> Floats:
+        """Return the sigmas, with room below the largest that a spec may have: they are yet to be calibrated."""
+        largest = np.maximum(self.shares.table, MAX_SIGMA / _ROOM)
+        table: Floats = np.minimum(self.shares.sigmas(free), largest)
+        return table
+
+    @cached_property
+    def _off(self) -> Floats:
+        """By how much the forecast is off at the beginning."""
+        exact = np.array([self.exact.of_levels[key] for key in self._keys])
+        off: Floats = self._points(self.shares.begin()) - exact
+        return off
+
     @cached_property
     def _keys(self) -> list[tuple[str, str]]:
-        trends = self.forecast.outlook.noise.spec.trends
+        trends = self.outlook.noise.spec.trends
         return [(level, trend.id) for level in self.forecast.levels for trend in trends]
 
     def _points(self, free: Floats) -> Floats:
@@ -157,7 +184,7 @@ class _Search:
 
     def _spare(self, free: Floats, least: Least) -> Floats:
         wanted, unit = self._wanted(least)
-        spare: Floats = (self._points(free) - wanted + SAME / 2) / unit
+        spare: Floats = (self._points(free) - self._off - wanted + SAME / 2) / unit
         return spare
 
     def _maximized(self, begin: Floats, least: Least) -> Floats:
@@ -167,9 +194,14 @@ class _Search:
             lambda free: -float(self._points(free).sum()) / scale,
             lambda free: -self._slopes(free).sum(axis=0) / scale,
             begin,
+            self._bounds,
             lambda free: self._spare(free, least),
             lambda free: self._slopes(free) / unit,
         )
+
+    @cached_property
+    def _bounds(self) -> list[tuple[float, float]]:
+        return [(free - _MAX_MOVE, free + _MAX_MOVE) for free in self.shares.begin().tolist()]
 
     def _nearest(self, begin: Floats, least: Least) -> Floats:
         """Return free numbers at which the least spare is as large as possible; that is the last free number here."""
@@ -179,6 +211,7 @@ class _Search:
             lambda free: -float(free[-1]),
             lambda free: -last,
             np.append(begin, self._spare(begin, least).min()),
+            [*self._bounds, (-np.inf, np.inf)],
             lambda free: self._spare(free[:-1], least) - free[-1],
             lambda free: np.column_stack([self._slopes(free[:-1]) / unit, -np.ones(len(self._keys))]),
         )
@@ -189,10 +222,11 @@ def _minimized(
     value: Callable[[Floats], float],
     slope: Callable[[Floats], Floats],
     begin: Floats,
+    bounds: list[tuple[float, float]],
     spare: Callable[[Floats], Floats],
     spare_slopes: Callable[[Floats], Floats],
 ) -> Floats:
-    """Return where a function is least, of where nothing to spare is below 0, near the beginning."""
+    """Return where a function is least, of where nothing to spare is below 0, within the bounds."""
     from scipy import optimize
 
     found = optimize.minimize(
@@ -200,7 +234,7 @@ def _minimized(
         begin,
         jac=slope,
         method="SLSQP",
-        bounds=[(free - _MAX_MOVE, free + _MAX_MOVE) for free in begin],
+        bounds=bounds,
         constraints={"type": "ineq", "fun": spare, "jac": spare_slopes},
         options={"maxiter": _MAX_STEPS, "ftol": _PRECISE},
     )
