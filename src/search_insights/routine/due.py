@@ -20,7 +20,7 @@ _STEP = timedelta(days=DAYS_OF_WEEK)
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a store has: its ledger, the weeks that are lost, and the numbers of the changes that a dataset must know."""
+    """What a store has: its ledger, the weeks that are lost, and the numbers of the changes that a dataset knows."""
 
     entries: tuple[LedgerEntry, ...] = ()
     lost: frozenset[date] = frozenset()
