@@ -46,6 +46,7 @@ NAMES = [
     "dashboard",
     "store restore",
     "store lose",
+    "store note",
     "store edition",
     "run",
 ]

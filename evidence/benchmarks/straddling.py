@@ -61,7 +61,7 @@ def make(folder: Path, coverage: Coverage, straddling: Straddling, weeks: int, e
     add_exact_counts(truth, log, simulated.weeks, coverage, lambda step: None, level_columns=True)
     stores = {ZIPS: folder / "zips.db", COLUMNS: folder / "columns.db"}
     for way, columns in {ZIPS: {}, COLUMNS: columns_of_levels(coverage.spec)}.items():
-        anonymize(LogSource((str(log),), columns), stores[way], simulated.weeks, coverage)
+        anonymize(LogSource((str(log),), columns), stores[way], simulated.weeks, coverage, another_release=True)
     return Made(stores, truth, by_zips)
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from importlib import metadata
 from pathlib import Path
 
-from search_insights.dataset.folder import published_weeks_of
+from search_insights.dataset.folder import holds_dataset, published_weeks, published_weeks_of
 from search_insights.dp.accounting import require_promise
 from search_insights.dp.noise import MECHANISM, add_noise
 from search_insights.errors import InputError, LogError
@@ -38,7 +38,8 @@ from search_insights.store.ledger import (
     instants_of,
 )
 from search_insights.store.older_copy import refuse_older_copy
-from search_insights.store.opening import create_or_open_store
+from search_insights.store.opening import create_or_open_store, is_unused
+from search_insights.store.second_store import refuse_second_store
 from search_insights.store.store import Store
 from search_insights.support.arrays import Counts
 from search_insights.support.working_folder import remove_abandoned_temporary_folders
@@ -86,6 +87,9 @@ def anonymize(
     open_engine: OpenEngine = open_duckdb_engine,
     model_changed: bool = False,
     times_changed: bool = False,
+    identity: str = "",
+    datasets: Sequence[Path] = (),
+    another_release: bool = False,
     progress: Callable[[str], None] = lambda text: None,
     report: Callable[[WeekDone], None] = lambda done: None,
 ) -> list[WeekDone]:
@@ -97,6 +101,10 @@ def anonymize(
     than those of the weeks before and after, the caller has to vouch with `times_changed` that they are the same
     instants: otherwise searches near a week's end count in two weeks, and the promise does not hold for them.
 
+    A release has one store. A new one gets the `identity`, if the caller knows it; an existing one of another identity
+    is refused, and so is one that lacks a week which the `datasets` show. So is a new store beside the journal of one
+    that has any of the weeks and a spec of the same name and country, unless this is `another_release`.
+
     Before noise is drawn, a week is refused whose counts are implausible next to those of the week before, and a log of
     times without a zone unless `naive_zone` or an earlier week says which. `checking.check` tells all that, and more,
     without a week being spent.
@@ -106,8 +114,11 @@ def anonymize(
     require_promise(coverage.spec)
     require_ended(weeks, datetime.now(UTC))
     region_names(coverage, source)  # what is wrong with the log's columns is told before a store is made
-    with create_or_open_store(store_path, coverage) as store:
-        refuse_older_copy(store, published_weeks_of)
+    shown = [(folder, published_weeks(folder)) for folder in datasets if holds_dataset(folder)]
+    if not another_release and is_unused(store_path):
+        refuse_second_store(store_path, coverage, weeks, identity)
+    with create_or_open_store(store_path, coverage, identity) as store:
+        refuse_older_copy(store, published_weeks_of, shown)
         weeks = [_week_of_its_edition(store, week, coverage) for week in weeks]
         done = [WeekDone(week, was_there=True) for week in weeks if store.holds(week)]
         for week_done in done:

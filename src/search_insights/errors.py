@@ -8,6 +8,7 @@
     │   ├── LogError        a search log
     │   │   └── MissingDays     days without an event
     │   └── StoreError      a store that is locked, damaged, or belongs to another release
+    │       └── ScaleIncomplete a store that lacks weeks which set the scale
     └── CheckFailed         a check ran and failed: exit code 1
 
 Every message is one line that says what is wrong, where, and what to do. Only what is wrong with a spec or a table of
@@ -137,6 +138,10 @@ class MissingDays(LogError):
 
 class StoreError(InputError):
     """A store cannot be used."""
+
+
+class ScaleIncomplete(StoreError):
+    """Weeks that set the scale are not in the store yet, so nothing can be published."""
 
 
 class CheckFailed(SearchInsightsError):

@@ -19,7 +19,7 @@ from tests.support.switzerland import LEVELS, swiss_regions
 TOPICS = ("--topic", "influenza=Grippe, grippe", "--topic", "heat_wave")
 ZONE = ("--time-zone", "Europe/Zurich")
 # The keys that `run` and the other commands read from a settings file.
-SETTINGS = {"store", "spec", "geography", "dataset", "site", "model", "engine", "memory", "log", "backups"}
+SETTINGS = {"store", "identity", "spec", "geography", "dataset", "site", "model", "engine", "memory", "log", "backups"}
 LOG_SETTINGS = {"location", "code_level", "naive_zone", "max_unused", "accept", "columns"}
 
 

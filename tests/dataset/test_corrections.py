@@ -46,7 +46,9 @@ def test_a_publish_that_would_change_a_value_is_refused(store: Path, run: Run) -
 def test_a_publish_that_would_drop_a_week_is_refused(store: Path, short_coverage: Coverage) -> None:
     """A dataset is not replaced by one that lacks a published week."""
     dataset = dataset_of(store)
-    fewer = add_weeks(store.parent / "fewer.db", short_coverage, {})
+    with open_store(store) as opened:
+        identity = opened.identity
+    fewer = add_weeks(store.parent / "fewer.db", short_coverage, {}, identity=identity)
     with pytest.raises(CheckFailed, match="29 published values would change or disappear"):
         publish(fewer, dataset)
 

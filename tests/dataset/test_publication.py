@@ -141,10 +141,15 @@ def test_a_dataset_that_cannot_be_read_is_not_replaced(store: Path) -> None:
 
 
 def test_the_command_reports_what_was_published_and_dropped(store: Path, run: Run) -> None:
-    """`publish` prints a line for each level and trend, then the file with its rows and weeks."""
+    """`publish` prints a line for each level and trend, then the file with its rows and weeks.
+
+    It warns of a scale that fewer weeks set than the spec's window has.
+    """
     dataset = store.parent / "dataset"
     code, out, err = run("publish", "--store", store, "--out", dataset)
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert err.startswith("the scale is set by 2 weeks only, and fixed for good")
+    assert "The spec's window has 4 weeks" in err
     lines = [line.split() for line in out.splitlines()]
     assert " ".join(lines[0]) == "level trend regions published sparse region not positive too uncertain"
     assert ["postal_code", "safety_side_effects", "2", "2", "0", "2", "0"] in lines

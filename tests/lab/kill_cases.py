@@ -86,6 +86,7 @@ def cases(home: Path) -> list[Case]:
     restore = ("store", "restore", "backup.db", "--store", "store.db", "--dataset", "dataset", "--replace")
     second = (*BACKUP[:-1], "second.db")
     later = str(WEEKS[-1] + timedelta(weeks=1))
+    note = ("store", "note", "--store", "store.db", "--week", str(WEEKS[0]), "--reason", "a server was down")
     lose = ("store", "lose", "--store", "store.db", "--week", later, "--reason", "no log")
     edition = ("store", "edition", "--store", "store.db", "--spec", "louder.toml", "--from", later, "--reason", "why")
     begin = ("init", "--out", "new", "--geography", "qazaria.csv", "--time-zone", "UTC", "--topic", "heating")
@@ -99,6 +100,7 @@ def cases(home: Path) -> list[Case]:
         Case("dashboard", shown, DASHBOARD, folders=("dataset", "site")),
         Case("store restore", three, restore, makes=("store.db.old", "store.db.old.wal"), may_lack=WEEKS[1:]),
         Case("store lose", three, lose, again=frozenset({0, 2})),
+        Case("store note", three, note, again=frozenset({0, 2})),
         Case("store edition", _with_louder_spec(three, home / "edition"), edition, again=frozenset({0, 2})),
         Case("run", _with_settings(one, home / "run"), ("run",), makes=(*files, "backups", *RUN_FILES)),
     ]

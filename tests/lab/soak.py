@@ -67,11 +67,15 @@ def _again(folder: Path, home: Path) -> Path:
     home.mkdir()
     coverage = Coverage(load_spec(folder / "heating-v2.toml"), load_geography(folder / "qazaria.csv"))
     with open_store(folder / "store.db") as store:
-        entries, models = store.entries(), {model.fingerprint: model for model in store.models()}
+        identity, entries, models = (
+            store.identity,
+            store.entries(),
+            {model.fingerprint: model for model in store.models()},
+        )
         weeks = [Week(entry.week, coverage.spec.time_zone) for entry in entries]
         noise = [store.noisy_counts(week) for week in weeks]
     for week, noisy, entry in zip(weeks, noise, entries, strict=True):
-        with create_or_open_store(home / "store.db", coverage) as copy:
+        with create_or_open_store(home / "store.db", coverage, identity) as copy:
             copy.commit_week(week, noisy, entry, models.get(entry.classifier))
         ended = run_process(PUBLISH, home)
         if ended.code:

@@ -94,7 +94,7 @@ def test_a_misspelt_key_is_refused_with_the_nearest_right_one(tmp_path: Path, ke
         ("[backups]\nkeep = 0", "key 'backups.keep': expected a whole number from 1 up"),
         ("[store]\npath = 'x'", "key 'store': expected a path"),
         ("store = ", "not valid TOML"),
-        ("zzzzz = 1", "no key 'zzzzz'; the keys are store, spec,"),
+        ("zzzzz = 1", "no key 'zzzzz'; the keys are store, identity, spec,"),
     ],
 )
 def test_a_wrong_value_is_one_line_that_names_the_key(tmp_path: Path, text: str, words: str) -> None:

@@ -166,7 +166,10 @@ def test_published_weeks_are_remembered_from_the_dataset(
 def test_a_backup_of_another_store_is_refused(store: Path, short_coverage: Coverage, tmp_path: Path) -> None:
     """A copy whose weeks have different noise than the journal records cannot replace the store."""
     (tmp_path / "other").mkdir()
-    other = add_weeks(tmp_path / "other" / "store.db", short_coverage, {"zip/94103": (1, 2, 3, 4)})
+    with open_store(store) as opened:
+        identity = opened.identity  # or it is refused for that
+    changed = {"zip/94103": (1, 2, 3, 4)}
+    other = add_weeks(tmp_path / "other" / "store.db", short_coverage, changed, identity=identity)
     back_up(other, tmp_path / "other.db", scale_problems)
     before = tables(store)
     with pytest.raises(StoreError, match="week 2021-01-04 has other noise"):

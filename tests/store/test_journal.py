@@ -31,17 +31,17 @@ def checksums(store: Path) -> dict[date, str]:
 
 
 def test_every_committed_week_is_in_the_journal(tmp_path: Path, short_coverage: Coverage) -> None:
-    """The journal has one line for each week; it lies beside the store, and only its owner can read it."""
+    """The journal names the release, then has one line for each week; only its owner can read it, beside the store."""
     store = add_weeks(tmp_path / "store.db", short_coverage, {}, {})
     assert read_journal(store).checksums == checksums(store)
     path = journal_path(store)
     assert path == tmp_path / "store.db.journal"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     with open_store(store) as opened:
-        finals = [entry.final for entry in opened.entries()]
-    assert [json.loads(line) for line in path.read_text().splitlines()] == [
-        {**asdict(final), "week": str(final.week)} for final in finals
-    ]
+        finals, mark = [entry.final for entry in opened.entries()], opened.mark
+    release, *weeks = path.read_text().splitlines()
+    assert release == f"release {mark}"
+    assert [json.loads(line) for line in weeks] == [{**asdict(final), "week": str(final.week)} for final in finals]
 
 
 def test_a_lost_week_is_not_noised_again(publisher: Publisher) -> None:

@@ -16,6 +16,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import parse_spec, spec_toml
 from search_insights.spec.weeks import Week
+from search_insights.store.identity import new_identity
 from search_insights.store.journal import journal_path
 from search_insights.store.opening import _create, create_or_open_store, open_store
 from search_insights.store.store import Store
@@ -175,7 +176,7 @@ def test_a_store_with_a_week_is_never_removed(tmp_path: Path, other_coverage: Co
 def test_a_store_without_weeks_is_made_again(tmp_path: Path, other_coverage: Coverage) -> None:
     """A store without weeks, left by a killed run, does not decide the spec of the next run."""
     with duckdb.connect(str(tmp_path / "store.db")) as connection:
-        _create(connection, other_coverage)
+        _create(connection, other_coverage, new_identity())
     changed = Coverage(replace(other_coverage.spec, min_area_km2=0.75), other_coverage.geography)
     fill(tmp_path / "store.db", changed)
     with open_store(tmp_path / "store.db") as store:
@@ -211,7 +212,7 @@ def test_a_store_may_have_any_name(publisher: Publisher, monkeypatch: pytest.Mon
     log = publisher.log()
     for name in ("md:x", "sqlite:x", ":memory:", "s3:x", "x.csv"):
         arguments = ("anonymize", log, "--store", name, "--geography", publisher.geography, "--week", MONDAY)
-        assert publisher.run(*arguments)[0] == 0
+        assert publisher.run(*arguments, "--another-release")[0] == 0
         assert publisher.run("store", "backup", "--store", name, "--out", f"{name}.copy")[0] == 0
 
 

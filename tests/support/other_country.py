@@ -257,7 +257,7 @@ def specs(draw: st.DrawFn) -> Spec:
         min_area_km2=draw(st.floats(0, 100)),
         reliability=Reliability(draw(st.floats(0.01, 0.99)), draw(st.floats(0.01, 2))),
         sparsity=Sparsity(draw(st.integers(0, 9)), first_week, first_week + timedelta(weeks=draw(st.integers(0, 60)))),
-        scaling=Scaling("t", draw(st.floats(0.1, 1e6))),
+        scaling=Scaling(draw(st.floats(0.1, 1e6)), "t"),
     )
 
 

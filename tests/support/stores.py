@@ -56,15 +56,17 @@ def add_weeks(
     start: int = 0,
     usual: tuple[int, ...] = USUAL,
     model: ModelRecord | None = None,
+    identity: str = "",
 ) -> Path:
     """Commit noisy counts week by week, from the first week of the sparsity window plus `start`.
 
     Regions that a week does not name get the usual counts. If a `model` is given, it classified the weeks.
+    A new store gets the `identity`, or a new one.
     """
     spec = coverage.spec
     classifier = model.fingerprint if model else ""
     regions = CellList(coverage).regions
-    with create_or_open_store(path, coverage) as store:
+    with create_or_open_store(path, coverage, identity) as store:
         for i, given in enumerate(weeks, start):
             week = Week(spec.sparsity.first_week + timedelta(weeks=i), spec.time_zone)
             noisy: Counts = np.array([given.get(r.place_id, usual) for r in regions], dtype=np.int64).ravel()

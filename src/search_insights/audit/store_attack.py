@@ -53,7 +53,8 @@ def audit_store(
 
 
 def _anonymized(cells: CellList, log: Path, week: Week, store: Path) -> Counts:
-    anonymize(LogSource((str(log),)), store, [week], cells.coverage)
+    # The attacker's two logs are two releases, whose stores may lie side by side.
+    anonymize(LogSource((str(log),)), store, [week], cells.coverage, another_release=True)
     with open_store(store) as opened:
         return opened.noisy_counts(week)
 

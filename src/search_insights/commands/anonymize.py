@@ -2,6 +2,7 @@
 says that it is there and changes nothing."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,11 @@ EXAMPLE = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
     add_log_options(parser)
+    parser.add_argument(
+        "--another-release",
+        action="store_true",
+        help="begin a new store although another in its folder has these weeks: this is the log of another release",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,8 +44,10 @@ def run(args: argparse.Namespace) -> int:
 
     coverage = coverage_of(args)
     weeks = weeks_of(args, coverage.spec)
+    # With another store than that of the settings, what they say of the release is not meant.
+    own = args.settings if args.settings and args.settings.store == args.store else None
     with Steps() as steps:
-        anonymize(
+        done = anonymize(
             log_source_of(args, coverage.spec, weeks),
             args.store,
             weeks,
@@ -48,10 +56,23 @@ def run(args: argparse.Namespace) -> int:
             open_engine=engine_of(args),
             model_changed=args.model_changed,
             times_changed=args.times_changed,
+            identity=(own and own.identity) or "",
+            datasets=[own.dataset] if own and own.dataset else [],
+            another_release=args.another_release,
             progress=steps.show,
             report=lambda week: _report(week, args.store, steps),
         )
+    _note_weeks_there([week for week in done if week.was_there])
     return 0
+
+
+def _note_weeks_there(there: "Sequence[WeekDone]") -> None:
+    """Say what can be done about a log that was corrected after its week was noised."""
+    if there:
+        note(
+            "a week is noised once: noise drawn again, also for a corrected log, would be a second release of the same "
+            f"searches. To tell readers of a mistake: search-insights store note --week {there[0].week} --reason TEXT"
+        )
 
 
 def _report(done: "WeekDone", store: Path, steps: Steps) -> None:

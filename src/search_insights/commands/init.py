@@ -20,6 +20,7 @@ from search_insights.spec.geography import PACKAGED_GEOGRAPHY, Geography, copy_r
 from search_insights.spec.spec import Promise, Spec
 from search_insights.spec.table_file import is_parquet
 from search_insights.spec.weeks import FIRST_WEEK, LAST_WEEK
+from search_insights.store.identity import new_identity
 from search_insights.support.replace_folder import making, require_free
 
 HELP = "begin a new release: a spec, a settings file and what to do next"
@@ -93,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
         steps.show("looking for sigmas")
         coverage = Coverage(draft, geography)
         spec = start(coverage, draft.promise)
-    release = NewRelease(spec, Coverage(spec, geography), _SPEC, _name_of_table(args))
+    release = NewRelease(spec, Coverage(spec, geography), _SPEC, _name_of_table(args), new_identity())
     _write(args, release)
     _report(args.out, release)
     return 0

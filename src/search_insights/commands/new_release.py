@@ -19,6 +19,7 @@ class NewRelease:
     coverage: Coverage
     spec_name: str
     geography_name: str
+    identity: str
 
     @property
     def country(self) -> str:
@@ -72,6 +73,7 @@ def settings_file(release: NewRelease) -> str:
 # Paths are relative to the folder of this file.
 
 store = "releases.db"
+identity = {json.dumps(release.identity)}  # of this release: its store, backups and dataset are known by it
 spec = {json.dumps(release.spec_name)}
 geography = {json.dumps(release.geography_name)}  # {table}
 dataset = "dataset"
@@ -147,7 +149,8 @@ def _readme(release: NewRelease) -> Iterator[str]:
 
        search-insights anonymize --week {week}
 
-6. **Look at the release, then publish it.**
+6. **Look at the release, then publish it.** The first publication fixes the scale for good: the highest value of the
+   country in its weeks. So wait for some weeks, or say in `[scaling]` of the spec which weeks set it.
 
        search-insights publish --dry-run
        search-insights publish

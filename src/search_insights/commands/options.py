@@ -15,11 +15,13 @@ from search_insights.spec.spec_file import DEFAULT_SPEC, load_spec
 # Which option sets a parameter of the library. Its messages name parameters in backquotes.
 OPTIONS = {
     "accepted": "--accept",
+    "another_release": "--another-release",
     "base_rate": "--base-rate",
     "code_level": "--code-level",
     "columns": "--column",
     "correction": "--correction",
     "crosswalk": "--crosswalk",
+    "identity": "the setting identity",
     "events_per_week": "--events-per-week",
     "from_week": "--from",
     "master": "--master",

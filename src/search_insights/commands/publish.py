@@ -1,7 +1,7 @@
 """Make the public dataset from a store: derive, write, and put it in place all at once."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from shlex import quote
@@ -56,6 +56,7 @@ def run(args: argparse.Namespace) -> int:
     out(f"\n{published.csv}: {published.rows:,} rows, {span(published.release.trends.weeks)}")
     out(f"{args.out}: datapackage.json, PRIVACY.md, privacy.json, regions.csv, sparsity.json, summary.svg describe it")
     _note_missing_weeks(published.release, args.store)
+    _note_few_weeks(published.release)
     return 0
 
 
@@ -100,8 +101,8 @@ def _dry_run(args: argparse.Namespace) -> int:
         seen = preview(args.store, args.out, correction=args.correction, straddling=args.straddling)
     release = seen.release
     out("Dry run: nothing was written.\n")
-    out(_scaling_line(seen))
-    out("\n".join(_sparsity_lines(seen)))
+    for line in (*_scaling_lines(seen), *_sparsity_lines(seen)):
+        out(line)
     rows = [
         (c.level, c.trend, *(f"{number:,}" for number in (c.values, c.appear, c.change, c.vanish, c.sparse)))
         for c in seen.found.changes
@@ -117,18 +118,33 @@ def _dry_run(args: argparse.Namespace) -> int:
         if isinstance(record, CorrectionRecord):
             out(f"values corrected: {record.changed_values:,}, because: {record.reason}")
     _note_missing_weeks(release, args.store)
+    _note_few_weeks(release)
     if seen.refusal:
         raise seen.refusal
     return 0
 
 
-def _scaling_line(seen: "Preview") -> str:
-    record = seen.release.scaling
-    by = f"{record.weeks} weeks, {record.first_week} to {record.last_week}"
-    if record.weeks == 1:
-        by = f"1 week, {record.first_week}"
-    fixed = "would be fixed for good by" if seen.would_fix(record) else f"fixed on {record.fixed_at[:10]} by"
-    return f"scaling factor: {record.factor:.6g}, {fixed} {by}"
+def _scaling_lines(seen: "Preview") -> Iterator[str]:
+    """Yield a line for each factor: for which trend and weeks it is, and what fixed it or would fix it."""
+    for scale in seen.release.scales:
+        weeks = f" for {span(scale.weeks)}" if len(seen.release.scales) > 1 else ""
+        for record in scale.records:
+            by = f"{record.weeks} weeks, {record.first_week} to {record.last_week}"
+            if record.weeks == 1:
+                by = f"1 week, {record.first_week}"
+            fixed = "would be fixed for good by" if seen.would_fix(record) else f"fixed on {record.fixed_at[:10]} by"
+            trend = f" of {record.trend}" if record.trend else ""
+            yield f"scaling factor{trend}{weeks}: {record.factor:.6g}, {fixed} {by}"
+
+
+def _note_few_weeks(release: "Release") -> None:
+    """Warn of a scale that so few weeks set that the first of them may happen to be its maximum."""
+    from search_insights.store.ledger import ScalingRecord
+    from search_insights.trends.scaling import few_weeks
+
+    new = [record for record in release.decisions if isinstance(record, ScalingRecord)]
+    if words := few_weeks(release.trends, new):
+        note(words)
 
 
 def _sparsity_lines(seen: "Preview") -> list[str]:

@@ -114,4 +114,8 @@ def _note_ways_out(weeks: "Sequence[WeekRun]") -> None:
             "leaves out the weeks before it"
         )
     if "changed" in outcomes:
-        note("to be told of changed logs no more: search-insights run --accept-changes")
+        note(
+            "noise drawn again for a changed log would be a second release of the same searches. To tell readers what "
+            f"is wrong with a week: search-insights store note --week {outcomes['changed'].week} --reason TEXT. To be "
+            "told of changed logs no more: search-insights run --accept-changes"
+        )

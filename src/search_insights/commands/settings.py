@@ -92,6 +92,7 @@ STANDINS: dict[str, tuple[Standin, ...]] = {
     "store backup": (_STORE, Standin("backups.folder", "out", lambda folder: f"{folder}/")),
     "store restore": (_STORE, Standin("dataset", "dataset", when=lambda args: not args.never_published)),
     "store lose": (_STORE,),
+    "store note": (_STORE,),
     "privacy": (_SPEC,),
     "audit": (_SPEC, _GEOGRAPHY),
     "calibrate": (_SPEC, _GEOGRAPHY),

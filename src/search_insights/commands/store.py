@@ -1,5 +1,5 @@
-"""Back a store up, restore a backup, declare a week lost, and record a new edition. The store is the only state:
-everything else can be made again."""
+"""Back a store up, restore a backup, declare a week lost, tell readers about a week, and record a new edition. The
+store is the only state: everything else can be made again."""
 
 import argparse
 from contextlib import suppress
@@ -9,25 +9,28 @@ from pathlib import Path
 from search_insights.commands import store_edition
 from search_insights.commands.console import note, out, span
 from search_insights.commands.options import add_jobs, parse_day
+from search_insights.errors import UsageError
 from search_insights.support.files import private_files
 
-HELP = "back a store up, restore a backup, declare a week lost, record a new edition"
+HELP = "back a store up, restore a backup, declare a week lost, note a mistake, record a new edition"
 EXAMPLE = (
     "search-insights store backup --store releases.db --out backups/2021-03-15.db\n"
     "search-insights store restore backups/2021-03-15.db --store releases.db --dataset dataset\n"
     "search-insights store lose --store releases.db --week 2021-03-08 --reason 'the log was deleted'\n"
+    "search-insights store note --store releases.db --week 2021-03-08 --reason 'a server was down on March 9'\n"
     "search-insights store edition --store releases.db --spec new.toml --from 2021-06-07 --reason 'new topic' --dry-run"
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the jobs and their options."""
-    backup, restore, lose, edition = add_jobs(
+    backup, restore, lose, noted, edition = add_jobs(
         parser,
         {
             "backup": "copy a store to a new file and verify the copy",
             "restore": "restore a backup in the place of a store",
             "lose": "declare a week lost: it is never noised, and sparsity no longer waits for it",
+            "note": "tell readers what is wrong with a week that is in the store and cannot be noised again",
             "edition": "record a change of spec or geography, or list those that were recorded",
         },
         EXAMPLE,
@@ -49,12 +52,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     lose.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store")
     lose.add_argument("--week", metavar="DAY", required=True, help="the first day of a week that is not in the store")
     lose.add_argument("--reason", metavar="TEXT", required=True, help="why it will never come; the reason is published")
+    noted.add_argument("--store", metavar="FILE", type=Path, required=True, help="the store")
+    noted.add_argument("--week", metavar="DAY", required=True, help="the first day of a week that is in the store")
+    noted.add_argument("--reason", metavar="TEXT", required=True, help="what readers should know; it is published")
     store_edition.add_arguments(edition)
 
 
 def run(args: argparse.Namespace) -> int:
     """Do the job that was named."""
-    return {"backup": _backup, "restore": _restore, "lose": _lose, "edition": store_edition.run}[args.job](args)
+    jobs = {"backup": _backup, "restore": _restore, "lose": _lose, "note": _note, "edition": store_edition.run}
+    return jobs[args.job](args)
 
 
 def _backup(args: argparse.Namespace) -> int:
@@ -82,6 +89,8 @@ def _restore(args: argparse.Namespace) -> int:
     from search_insights.trends.scaling import scale_problems
 
     published = published_weeks(args.dataset).values() if args.dataset else ()
+    if args.dataset:
+        _require_one_release(args.backup, args.dataset)
     restored = restore(args.backup, args.store, scale_problems, published=published, replace=args.replace)
     out(f"{args.store}: {span(restored.weeks)}, restored and verified")
     if restored.lost:
@@ -92,9 +101,31 @@ def _restore(args: argparse.Namespace) -> int:
     return 0
 
 
+def _require_one_release(backup: Path, dataset: Path) -> None:
+    """Refuse the dataset of another release: its weeks would be taken for lost ones of this store."""
+    from search_insights.dataset.folder import published_as
+    from search_insights.store.opening import read_weeks
+
+    if backup.is_file():  # `restore` says so if it is not
+        (known, _), shown = read_weeks(backup), published_as(dataset)
+        if known.identity and shown.identity and not known.is_same(shown):
+            raise UsageError(
+                f"--dataset {dataset}: shows release {shown.identity}, and {backup} is a backup of release "
+                f"{known.identity}; give the dataset that was published from this store, or --never-published"
+            )
+
+
 def _lose(args: argparse.Namespace) -> int:
     from search_insights.store.lost import lose
 
     lost = lose(args.store, parse_day(args.week, "--week"), args.reason)
     out(f"week {lost.week}: declared lost in {args.store}; it is never noised, and the next dataset says why")
+    return 0
+
+
+def _note(args: argparse.Namespace) -> int:
+    from search_insights.store.notes import note_week
+
+    noted = note_week(args.store, parse_day(args.week, "--week"), args.reason)
+    out(f"week {noted.week}: noted in {args.store}; the next dataset tells its readers")
     return 0

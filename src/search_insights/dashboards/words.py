@@ -6,6 +6,7 @@ from typing import Any
 from search_insights.dashboards.regions import Places, level_label
 from search_insights.dataset.folder import Dataset
 from search_insights.dataset.pages import model_changes, run_words
+from search_insights.dataset.scale import setting_weeks
 
 
 def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:
@@ -86,14 +87,20 @@ def peak(dataset: Dataset, places: Places) -> str:
     scaling = dataset.package.get("scaling")
     if not scaling:
         return ""
-    trend, country = _scaled_trend(dataset), places.geography.country.name
-    return f"{scaling['maximum']:g} = the peak of “{trend}” in {country} as a whole, in the first release"
+    of, country = _scaled_trend(dataset), places.geography.country.name
+    return f"{scaling['maximum']:g} = the peak of {of} in {country} as a whole, {setting_weeks(scaling)}"
 
 
 def _scaled_trend(dataset: Dataset) -> str:
-    """Return the title of the trend whose peak defines the scale."""
+    """Say whose peak defines the scale: that of one trend, or of each."""
+    if _has_own_scales(dataset):
+        return "each topic"
     name = dataset.package["scaling"].get("trend")
-    return next((trend.title for trend in dataset.trends if trend.name == name), str(name))
+    return "“" + next((trend.title for trend in dataset.trends if trend.name == name), str(name)) + "”"
+
+
+def _has_own_scales(dataset: Dataset) -> bool:
+    return bool(dataset.package["scaling"].get("scope") == "each")
 
 
 def _meaning(dataset: Dataset) -> list[str]:
@@ -101,11 +108,17 @@ def _meaning(dataset: Dataset) -> list[str]:
     share = "Each value is the share of all searches of a region and week that were about the topic, on one scale."
     if not scaling:
         return [str(dataset.package.get("description", share))]
-    trend = _scaled_trend(dataset)
+    comparable = "All regions, weeks and topics are on the same scale, so they can be compared: twice the value is "
+    if _has_own_scales(dataset):
+        share = "Each value is the share of all searches of a region and week that were about the topic, on its scale."
+        comparable = (
+            "All regions and weeks are on the same scale, so they can be compared, but each topic has its own: twice "
+            "the value of the same topic is "
+        )
     return [
-        f"{share} On that scale {scaling['maximum']:g} is the highest weekly share of “{trend}” for the "
-        f"whole {level_label(dataset.levels[0])} in the first release, and 0 is no searches. All regions, weeks and "
-        "topics are on the same scale, so they can be compared: twice the value is twice the share of searches.",
+        f"{share} On that scale {scaling['maximum']:g} is the highest weekly share of {_scaled_trend(dataset)} for the "
+        f"whole {level_label(dataset.levels[0])} {setting_weeks(scaling)}, and 0 is no searches. {comparable}"
+        "twice the share of searches.",
         "A value says nothing about how many people searched: a place with few searches can have a high share.",
         f"Random noise protects the people behind the searches. The band around a line, and the range beside a value, "
         f"is the {_confidence(dataset)} interval that this noise leaves: the value before noise lies in it with at "

@@ -1,6 +1,7 @@
 """Breaks: weeks from which on values may differ although nobody searched differently, in words for readers.
 
-A new edition counts in another way; another model assigns searches to topics in another way. Each break has its week,
+A new edition counts in another way; another model assigns searches to topics in another way; of a single week there may
+be a note, because its log was wrong. Each break has its week,
 its kind, the reason that the publisher gave, and what differs. Everything here is public.
 """
 
@@ -44,7 +45,7 @@ _TO_LOG = "searches came with their topics; how they were assigned is not known 
 
 def breaks(release: Release) -> list[dict[str, Any]]:
     """Return the breaks of a release, the oldest first, as `datapackage.json` lists them."""
-    found = [*_of_editions(release), *_of_models(release)]
+    found = [*_of_editions(release), *_of_models(release), *_of_notes(release)]
     return sorted(found, key=lambda found_break: str(found_break["week"]))
 
 
@@ -117,6 +118,12 @@ def _of_models(release: Release) -> Iterator[dict[str, Any]]:
             kind = {"kind": "model", "model_before": before.classifier, "model": entry.classifier}
             what = [_model(entry.classifier, facts.get(entry.classifier, {}))]
             yield _break(entry.week, kind, _MODEL if entry.classifier else _TO_LOG, what)
+
+
+def _of_notes(release: Release) -> Iterator[dict[str, Any]]:
+    """Yield each note on a week: it concerns that week alone."""
+    for note in release.notes:
+        yield _break(note.week, {"kind": "note"}, note.reason, ["this week alone"])
 
 
 def _break(week: date, kind: dict[str, Any], reason: str, what: Sequence[str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from search_insights.dataset.breaks import breaks, changes
 from search_insights.dataset.classification import classification
 from search_insights.dataset.folder import REGIONS
 from search_insights.dataset.regions import region_fields
+from search_insights.dataset.scale import scale_phrase, scaling_rule
 from search_insights.dataset.statement import lost_weeks
 from search_insights.dataset.straddling import straddling_summary
 from search_insights.dataset.tables import file_stem, region_columns, value_columns
@@ -19,20 +20,21 @@ from search_insights.trends.release import Release
 def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[str, Any]:
     """Return the description of the dataset whose tables are in a folder."""
     spec, stem = release.coverage.spec, file_stem(release)
-    first, last = release.trends.weeks[0], release.trends.weeks[-1]
+    first, last, rule = release.trends.weeks[0], release.trends.weeks[-1], scaling_rule(spec)
     return {
         "name": stem.lower().replace("_", "-"),
+        "id": release.identity,
         "title": spec.title,
         "description": (
             f"Weekly search trends by region, {first} to {last}. Values are the share of searches about a topic, "
-            f"scaled so that the highest weekly {spec.total.level} value of trend {spec.scaling.trend} in the first "
-            f"release is {spec.scaling.maximum:g}. Missing values were not reliable enough to be published; they are "
-            "not 0. Rows of several levels stand in one table: choose a level before averaging or adding."
+            f"scaled so that {scale_phrase(rule, spec.total.level, f'trend {spec.scaling.trend}')}. Missing values "
+            "were not reliable enough to be published; they are not 0. Rows of several levels stand in one table: "
+            "choose a level before averaging or adding."
         ),
         "created": release.created,
         "profile": "data-package",
         "spec": {"name": spec.name, "fingerprint": release.spans[-1].edition.counted.spec.fingerprint},
-        "scaling": {"trend": _trend_name(spec, spec.scaling.trend), "maximum": spec.scaling.maximum},
+        "scaling": rule,
         "reliability": {
             "confidence": spec.reliability.confidence,
             "max_relative_error": spec.reliability.max_relative_error,
@@ -49,10 +51,6 @@ def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[
             _resource(folder / REGIONS, "csv", region_fields(), _KEY[1:]),
         ],
     }
-
-
-def _trend_name(spec: Spec, id_: str) -> str:
-    return next(trend.name for trend in spec.trends if trend.id == id_)
 
 
 _KEY = ["date", "place_id"]

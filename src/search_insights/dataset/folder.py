@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 
 from search_insights.dataset.form import LEDGER, PACKAGE, PRIVACY, SPARSITY, STRADDLING, SUMMARY, require_form
 from search_insights.errors import InputError
+from search_insights.store.identity import Known
 from search_insights.store.ledger import FinalWeek, final_week
 from search_insights.support.files import MOST_OF_A_STATEMENT, open_plain, read_at_most, read_plain
 from search_insights.support.sql import file_literal
@@ -232,16 +233,22 @@ def holds_dataset(folder: Path) -> bool:
     return any((folder / name).exists() for name in ("privacy.json", "datapackage.json"))
 
 
-def published_weeks_of(folder: Path, spec: str) -> dict[date, FinalWeek]:
-    """Return the weeks of a spec, by its fingerprint, that a folder shows; refuse a dataset that is damaged.
+def published_weeks_of(folder: Path, known: Known) -> dict[date, FinalWeek]:
+    """Return the weeks of a release that a folder shows; refuse a dataset that is damaged.
 
     There are none if the dataset was moved away, or if another one is there now.
     """
     if not holds_dataset(folder):
         return {}
+    is_own = known.is_same(published_as(folder))
+    return published_weeks(folder) if is_own else {}
+
+
+def published_as(folder: Path) -> Known:
+    """Return by what the dataset in a folder is known; it has no identity if an earlier version published it."""
     privacy = _read_ledger(folder)
-    of_spec = privacy.get("spec", {}).get("fingerprint") == spec
-    return _weeks(privacy, folder / "privacy.json") if of_spec else {}
+    spec = privacy.get("spec", {}).get("fingerprint")
+    return Known(privacy.get("identity", ""), frozenset({spec} if spec else ()))
 
 
 def published_changes(folder: Path) -> frozenset[int] | None:

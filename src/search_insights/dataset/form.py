@@ -47,12 +47,12 @@ PACKAGE = {
     "classification?": _CLASSIFICATION,
     "breaks?": [_BREAK],
     "changes?": [{"number": int, "kind": Word, "reason": str}],
-    "scaling?": {"trend?": Word, "maximum": float},
+    "scaling?": {"scope?": str, "trend?": Word, "maximum": float, "first_week?": str, "last_week?": str},
     "reliability?": {"confidence": float, "max_relative_error": float},
     "resources": [{"format": str, "path": str, "bytes": int, "hash": str, "schema": {"fields": [_FIELD]}}],
 }
 _WEEK = {"week": str, "checksum": str, **dict.fromkeys(("begins_at?", "ends_at?", "times?", "naive_zone?"), str)}
-LEDGER = {"spec?": {"fingerprint": str}, "ledger": [_WEEK]}
+LEDGER = {"identity?": str, "spec?": {"fingerprint": str}, "ledger": [_WEEK]}
 PRIVACY = {
     "name": str,
     "flavor": {"privacy_unit": str, "neighbouring_relation": str, "bounds": [str]},
@@ -72,6 +72,7 @@ PRIVACY = {
     "ledger": [{**_WEEK, "epsilon": float, "delta": float, "cells": int}],
     "corrections?": [{"changed_values": int, "reason": str}],
     "lost_weeks?": [{"week": str, "reason": str}],
+    "notes?": [{"week": str, "reason": str}],
     "editions?": [{**_EDITION, "reason": str, "holds": bool}],
     "classification?": _CLASSIFICATION,
 }

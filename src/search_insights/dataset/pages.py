@@ -81,7 +81,8 @@ For a user who searched on all 7 days of a week the same noise gives epsilon {we
 ## What was spent
 {_spent(weeks)} `privacy.json` lists every week with the
 checksum of its noisy counts.
-{_classification(statement.get("classification"))}{_lost_weeks(statement.get("lost_weeks", []))}"""
+{_classification(statement.get("classification"))}{_lost_weeks(statement.get("lost_weeks", []))}\
+{_notes(statement.get("notes", []))}"""
 
 
 def _spent(weeks: Sequence[Mapping[str, Any]]) -> str:
@@ -202,6 +203,19 @@ def _lost_weeks(lost: Sequence[Mapping[str, str]]) -> str:
     return f"""
 ## Weeks that are lost
 These weeks were not released and never will be; the reasons are the publisher's.
+
+{lines}
+"""
+
+
+def _notes(notes: Sequence[Mapping[str, str]]) -> str:
+    """Return the section on weeks with which readers should take care; nothing if there are none."""
+    if not notes:
+        return ""
+    lines = "\n".join(f"- {note['week']}: {note['reason']}" for note in notes)
+    return f"""
+## Notes on weeks
+A week is noised once, so a mistake in its log is not corrected; the words are the publisher's.
 
 {lines}
 """

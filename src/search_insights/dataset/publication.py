@@ -20,6 +20,7 @@ from search_insights.dataset.folder import (
 from search_insights.dataset.pages import privacy_page
 from search_insights.dataset.regions import write_regions
 from search_insights.dataset.removals import sparsity_json
+from search_insights.dataset.same_release import refuse_other_release
 from search_insights.dataset.statement import privacy_json
 from search_insights.dataset.straddling import straddling_json
 from search_insights.dataset.summary import save_summary_chart, summarize
@@ -129,6 +130,7 @@ def refuse_second_noise(release: Release, out: Path) -> None:
             f"{out}: week {other[0]} was published with other noise, so this is not the store that it was made from; "
             "publishing it again would be a second release of the same searches"
         )
+    refuse_other_release(release, out, before)
 
 
 def _dates(csv: Path) -> set[str]:

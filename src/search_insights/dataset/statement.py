@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from search_insights.dataset.classification import classification
+from search_insights.dataset.scale import scaling_facts
 from search_insights.dp.accounting import Accounting, epsilon_of_days
 from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import DAYS_OF_WEEK
 from search_insights.store.ledger import LedgerEntry
 from search_insights.trends.release import Release
-from search_insights.trends.scales import Scale
 from search_insights.trends.spans import Span
 
 UNIT = "user-day: everything that one user searched on one calendar day"
@@ -38,6 +38,7 @@ def privacy_json(release: Release, accountings: Sequence[Accounting]) -> dict[st
     return {
         "name": spec.title,
         "dataset": spec.dataset,
+        "identity": release.identity,
         "spec": {"name": spec.name, "fingerprint": release.spans[-1].edition.counted.spec.fingerprint},
         "flavor": {
             "name": "approximate differential privacy",
@@ -67,14 +68,11 @@ def privacy_json(release: Release, accountings: Sequence[Accounting]) -> dict[st
         "not_promised": _not_promised(release, days=DAYS_OF_WEEK * len(release.entries)),
         "not_covered": list(NOT_COVERED),
         "ledger": [_ledger_row(entry) for entry in release.entries],
-        "scaling": {
-            "factor": release.scaling.factor,
-            "fixed_by_weeks": [str(release.scaling.first_week), str(release.scaling.last_week)],
-            **({"scales": [_scale(scale) for scale in release.scales]} if len(release.scales) > 1 else {}),
-        },
+        "scaling": scaling_facts(release),
         "sparsity": {"decided": release.sparsity is not None, "regions_removed": int(release.removed.sum())},
         "corrections": [{"changed_values": c.changed_values, "reason": c.reason} for c in release.corrections],
         "lost_weeks": lost_weeks(release),
+        "notes": notes(release),
         "classification": classification(release),
     }
 
@@ -86,9 +84,9 @@ def lost_weeks(release: Release) -> list[dict[str, str]]:
     ]
 
 
-def _scale(scale: Scale) -> dict[str, Any]:
-    weeks = [str(scale.weeks[0]), str(scale.weeks[-1])]
-    return {"weeks": weeks, "factors": {record.trend or "all": record.factor for record in scale.records}}
+def notes(release: Release) -> list[dict[str, str]]:
+    """Return what readers should know of single weeks: the day on which it was recorded, and the words."""
+    return [{"week": n.week.isoformat(), "recorded_on": n.recorded_at, "reason": n.reason} for n in release.notes]
 
 
 def _privacy_loss(release: Release, accountings: Sequence[Accounting]) -> dict[str, Any]:

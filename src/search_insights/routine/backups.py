@@ -41,7 +41,8 @@ def _records_at(path: Path) -> tuple[Any, ...]:
 
 def _records(store: Store) -> tuple[Any, ...]:
     """Return all that a store records; the checksums of its ledger stand for the counts."""
-    return store.entries(), store.lost(), store.changes(), store.scalings(), store.sparsities(), store.corrections()
+    decided = store.scalings(), store.sparsities(), store.corrections()
+    return store.entries(), store.lost(), store.notes(), store.changes(), decided
 
 
 def make_backup(store: Path, folder: Path) -> Path:

@@ -10,8 +10,9 @@ from search_insights.routine.location import Found, Location, WeekLog, is_listed
 from search_insights.routine.settings import Settings
 from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import DAYS_OF_WEEK, Week, week_of
+from search_insights.store.identity import Known
 from search_insights.store.journal import read_journal
-from search_insights.store.ledger import LedgerEntry
+from search_insights.store.ledger import LedgerEntry, WeekNote
 from search_insights.store.opening import is_unused, open_store
 from search_insights.store.store import Store
 
@@ -20,12 +21,17 @@ _STEP = timedelta(days=DAYS_OF_WEEK)
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a store has: its ledger, the weeks that are lost, and the numbers of the changes that a dataset knows."""
+    """What a store has: its ledger, the weeks that are lost, and what else a dataset must show.
+
+    `changes` are the numbers of recorded changes. `known` is by what the store is known (store/identity.py).
+    """
 
     entries: tuple[LedgerEntry, ...] = ()
     lost: frozenset[date] = frozenset()
     declared: frozenset[date] = frozenset()
     changes: frozenset[int] = frozenset()
+    known: Known | None = None
+    notes: tuple[WeekNote, ...] = ()
 
     @property
     def weeks(self) -> tuple[date, ...]:
@@ -42,7 +48,8 @@ def read_held(settings: Settings) -> Held:
     with open_store(store) as opened:
         declared = frozenset(week.week for week in opened.lost())
         entries = tuple(opened.entries())
-        return Held(entries, lost | declared, declared, _changes_of(opened, entries))
+        changes = _changes_of(opened, entries)
+        return Held(entries, lost | declared, declared, changes, opened.known, tuple(opened.notes()))
 
 
 def _changes_of(store: Store, entries: Sequence[LedgerEntry]) -> frozenset[int]:

@@ -205,6 +205,7 @@ class _Run:
             coverage,
             tolerance=tolerance,
             open_engine=engine,
+            identity=settings.identity or "",
             progress=self.progress,
         )
 

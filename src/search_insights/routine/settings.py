@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 from search_insights.errors import InputError
 from search_insights.routine.location import beside, require_placeholders
 from search_insights.spec.zones import expected_zone, is_zone
+from search_insights.store.identity import is_identity
 from search_insights.support.files import read_text_at_most
 from search_insights.support.toml import MAX_BYTES, parse_toml
 
@@ -54,6 +55,7 @@ class Settings:
 
     file: Path = Path(FILE_NAME)
     store: Path | None = None
+    identity: str | None = None
     spec: str | None = None
     geography: str | None = None
     dataset: Path | None = None
@@ -167,17 +169,25 @@ def _one_of(choices: Any, value: Any, folder: Path) -> str:
     return str(value)
 
 
+def _identity(value: Any, folder: Path) -> str:
+    if not is_identity(value):
+        raise _Wrong("expected an identity as 'search-insights init' writes it, such as " + _AN_IDENTITY)
+    return str(value)
+
+
 def _columns(value: Any, folder: Path) -> dict[str, str]:
     if not isinstance(value, dict):
         raise _Wrong('expected a table of roles, such as user_id = "uid"')
     return {role: _text(name, folder) for role, name in value.items()}
 
 
+_AN_IDENTITY = '"6f1c1f0e-5d0a-4b7e-9a53-0d6f1b1f3c11"'
 _DAYS, _TEXTS = partial(_list, _day), partial(_list, _text)
 
 # Every key of the file, in the order of the reference in docs/running.md. A name with a dot is in the table before it.
 KEYS = (
     Key("store", _path, '"releases.db"', "the store; made by the first week"),
+    Key("identity", _identity, _AN_IDENTITY, "the identity of the release; a new store gets it, another is refused"),
     Key("spec", _named, '"spec.toml"', "the release spec; a name without dot and slash is a packaged one"),
     Key("geography", _named, '"regions.csv"', "the table of regions; a name without dot and slash is a packaged one"),
     Key("dataset", _path, '"dataset"', "the folder of the published dataset"),

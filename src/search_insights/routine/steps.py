@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from search_insights.errors import InputError
+from search_insights.errors import InputError, ScaleIncomplete
 from search_insights.routine.due import Held, read_held, store_of
 from search_insights.routine.settings import Settings
 from search_insights.spec.coverage import Coverage
@@ -69,29 +69,38 @@ def remove_all_leftovers(settings: Settings) -> None:
 
 
 def dataset_is_current(folder: Path, held: Held) -> bool:
-    """Return whether a folder shows the noise of every week of the store, every lost week and every recorded change.
+    """Return whether a folder shows the noise of every week of the store, every lost week, every note and every change.
 
-    No if it is damaged.
+    A damaged one does not.
     """
     from search_insights.dataset.folder import published_changes, published_weeks, read_dataset
 
     try:
-        lost = read_dataset(folder).privacy.get("lost_weeks", ())
+        privacy = read_dataset(folder).privacy
+        lost, notes = privacy.get("lost_weeks", ()), privacy.get("notes", ())
         shown = {week.week: week.checksum for week in published_weeks(folder).values()}
     except InputError:
         return False  # publishing says what is wrong, or makes the folder
     return (
         shown == {entry.week: entry.checksum for entry in held.entries}
         and {row["week"] for row in lost} == {week.isoformat() for week in held.declared}
+        and [(row["week"], row["reason"]) for row in notes] == [(n.week.isoformat(), n.reason) for n in held.notes]
         and published_changes(folder) == held.changes
     )
 
 
 def _publish(settings: Settings, dataset: Path, progress: Progress) -> str:
     from search_insights.dataset.publication import publish
+    from search_insights.store.ledger import ScalingRecord
+    from search_insights.trends.scaling import few_weeks
 
-    weeks = publish(store_of(settings), dataset, progress=progress).release.trends.weeks
-    return f"published, {len(weeks)} weeks, the last {weeks[-1]}"
+    try:
+        release = publish(store_of(settings), dataset, progress=progress).release
+    except ScaleIncomplete as error:  # the spec says so, and it is no reason to alarm anybody every week
+        return f"not published yet: {error}"
+    weeks, new = release.trends.weeks, [r for r in release.decisions if isinstance(r, ScalingRecord)]
+    warning = few_weeks(release.trends, new)
+    return f"published, {len(weeks)} weeks, the last {weeks[-1]}{f'. Note: {warning}' if warning else ''}"
 
 
 def site_is_current(site: Path, dataset: Path) -> bool:

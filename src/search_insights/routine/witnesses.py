@@ -10,11 +10,12 @@ from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
-from search_insights.errors import SearchInsightsError
+from search_insights.errors import SearchInsightsError, StoreError
 from search_insights.routine.backups import dated_backups
 from search_insights.routine.due import Held, store_of
 from search_insights.routine.settings import Settings
 from search_insights.spec.coverage import Coverage
+from search_insights.store.identity import Known
 from search_insights.store.journal import behind
 from search_insights.store.ledger import FinalWeek
 from search_insights.store.opening import read_weeks
@@ -23,9 +24,17 @@ _Witness = tuple[Path, Mapping[date, FinalWeek]]
 
 
 def refuse_forgotten_weeks(settings: Settings, coverage: Coverage, held: Held) -> None:
-    """Refuse a store that lacks a week which the dataset or the newest backup has; a lost week may be missing."""
+    """Refuse a store of another release, or one that lacks a week which the dataset or the newest backup has.
+
+    A lost week may be missing.
+    """
+    if settings.identity and held.known and held.known.identity != settings.identity:
+        raise StoreError(
+            f"{store_of(settings)}: is of release {held.known.identity}, and {settings.file} is for release "
+            f"{settings.identity}: give its store as 'store', or the release of this store as 'identity'"
+        )
     checksums = {entry.week: entry.checksum for entry in held.entries}
-    for witness, weeks in (*_dataset(settings, held), *_newest_backup(settings, coverage)):
+    for witness, weeks in (*_dataset(settings, held), *_newest_backup(settings, coverage, held)):
         for week, final in sorted(weeks.items()):
             if checksums.get(week) != final.checksum and week not in held.lost:
                 raise behind(store_of(settings), week, witness)
@@ -44,13 +53,20 @@ def _dataset(settings: Settings, held: Held) -> Iterator[_Witness]:
                 raise
 
 
-def _newest_backup(settings: Settings, coverage: Coverage) -> Iterator[_Witness]:
-    """Yield the weeks of the newest backup that can be read, if it is of this spec and geography."""
+def _newest_backup(settings: Settings, coverage: Coverage, held: Held) -> Iterator[_Witness]:
+    """Yield the weeks of the newest backup that can be read, if it is of this release."""
     if not settings.backups.folder:
         return
     for path in reversed(dated_backups(store_of(settings), settings.backups.folder)):
         with suppress(SearchInsightsError):
-            fingerprints, weeks = read_weeks(path)
-            if fingerprints == (coverage.spec.fingerprint, coverage.geography.fingerprint):
+            known, weeks = read_weeks(path)
+            if known.is_same(held.known or _known(settings, coverage)):
                 yield path, {week.week: week for week in weeks}
             return
+
+
+def _known(settings: Settings, coverage: Coverage) -> Known:
+    """Return by what a store that is not there would be known."""
+    return Known(
+        settings.identity or "", frozenset({coverage.spec.fingerprint}), frozenset({coverage.geography.fingerprint})
+    )

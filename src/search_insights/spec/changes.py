@@ -143,7 +143,8 @@ def derived_spec(counted: Spec, present: Spec) -> Spec:
     """Return the counting parts of one spec with the words and the derivation of another, as far as they apply."""
     trends = tuple(_derived_trends(counted, present))
     same_weeks = counted.first_day_of_week == present.first_day_of_week
-    has_scale = present.scaling.trend in {trend.id for trend in trends}
+    has_scale = not present.scaling.wrong_trend([trend.id for trend in trends])
+    scaling = present.scaling if same_weeks else replace(present.scaling, first_week=None, last_week=None)
     return replace(
         counted,
         name=present.name,
@@ -153,7 +154,7 @@ def derived_spec(counted: Spec, present: Spec) -> Spec:
         levels=tuple(_reworded(level, present.levels) for level in counted.levels),
         reliability=present.reliability,
         sparsity=present.sparsity if same_weeks else counted.sparsity,
-        scaling=present.scaling if has_scale else counted.scaling,
+        scaling=scaling if has_scale else counted.scaling,
     )
 
 

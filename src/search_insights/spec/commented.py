@@ -45,7 +45,7 @@ def _explained(lines: list[str], part: Section, blocks: list[str], seen: set[str
         yield from _comment(_sentence(key)) if key else ()
         yield line
     for key in part.keys:
-        if key.example and not any(f"\n{key.name} = " in block for block in blocks):
+        if key.example and not any(f"\n{key.name} = " in block for block in blocks if _section_of(block) == part):
             yield from (*_comment(_sentence(key)), f"# {key.name} = {key.example}")
 
 

@@ -70,7 +70,7 @@ def draft_spec(
         min_area_km2=_min_area(geography),
         reliability=Reliability(0.80, 0.15),
         sparsity=Sparsity(3, first_week, first_week + timedelta(weeks=WINDOW_WEEKS - 1)),
-        scaling=Scaling(topics[0].name if topics else "", 100.0),
+        scaling=Scaling(100.0, topics[0].name if topics else ""),
     )
 
 

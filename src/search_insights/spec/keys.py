@@ -308,10 +308,43 @@ SECTIONS = (
     ),
     Section(
         "[scaling]",
-        "the scale of all values (Section 4.4)",
+        "the scale of all values (Section 4.4), fixed for good by the first release",
         (
-            Key("trend", "text", "the trend whose highest value of the country sets the scale", "the id of a trend"),
-            Key("maximum", "a number", "what that highest value becomes, in the first release", "above 0"),
+            Key("maximum", "a number", "what the highest value becomes", "above 0"),
+            Key(
+                "trend",
+                "text",
+                "the trend whose highest value of the country sets the scale of all trends",
+                'the id of a trend; required, but not with scope "each"',
+                "none",
+            ),
+            Key(
+                "scope",
+                "text",
+                "one factor for all trends, so that they can be compared with each other; or for each trend its own, "
+                "so that a rare topic fills the scale too",
+                '"one" or "each"',
+                '"one"',
+                '"one"',
+            ),
+            Key(
+                "first_week",
+                "a date such as 2021-01-04",
+                "the first day of the first of the weeks whose highest value sets the scale. Nothing is published "
+                "before all of them are in the store or declared lost. Without it, the weeks of the first release set "
+                "the scale",
+                "a first day of a week; goes with last_week",
+                "none",
+                "2021-01-04",
+            ),
+            Key(
+                "last_week",
+                "a date such as 2021-01-04",
+                "the first day of the last of those weeks",
+                "a first day of a week, not before first_week",
+                "none",
+                "2021-05-31",
+            ),
         ),
     ),
 )

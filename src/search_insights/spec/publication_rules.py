@@ -1,10 +1,15 @@
 """The rules of post-processing (Section 4): which values are published, and on which scale."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from datetime import date
+from typing import Any
 
-from search_insights.spec.checks import refuse, require
+from search_insights.errors import Problem
+from search_insights.spec.checks import refuse, require, require_one_of
+
+SCOPES = ("one", "each")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +42,45 @@ class Sparsity:
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """The trend whose highest total value in the first release is set to `maximum` (Section 4.4)."""
+    """What sets the scale of the values (Section 4.4): the peaks of the total that become `maximum`.
 
-    trend: str
+    `scope` is one factor for all trends, by the peak of `trend` (the paper), or one for each trend, by its own peak.
+    The peak is that of the weeks from `first_week` to `last_week`; without them, of the first release.
+    """
+
     maximum: float
+    trend: str | None = None
+    scope: str = "one"
+    first_week: date | None = None
+    last_week: date | None = None
 
     def __post_init__(self) -> None:
-        refuse(require(0 < self.maximum < math.inf, "scaling.maximum", "a number above 0", self.maximum))
+        maximum = require(0 < self.maximum < math.inf, "scaling.maximum", "a number above 0", self.maximum)
+        refuse([*maximum, *require_one_of(self.scope, SCOPES, "scaling.scope"), *self._wrong_weeks()])
+
+    def _wrong_weeks(self) -> list[Problem]:
+        if self.first_week is None or self.last_week is None:
+            missing = "last_week" if self.last_week is None else "first_week"
+            both = self.first_week is self.last_week
+            return require(both, f"scaling.{missing}", "a week: first_week and last_week go together", "nothing")
+        expected = f"a week not before first_week ({self.first_week})"
+        return require(self.first_week <= self.last_week, "scaling.last_week", expected, self.last_week)
+
+    def wrong_trend(self, trends: Sequence[str]) -> list[Problem]:
+        """Return what is wrong with `trend`, given the ids of all trends."""
+        if self.scope == "each":
+            expected = 'nothing: with scope "each", every trend sets its own scale'
+            return require(self.trend is None, "scaling.trend", expected, repr(self.trend))
+        if self.trend is None:
+            return [Problem("scaling.trend", "a value", "nothing")]
+        return require_one_of(self.trend, trends, "scaling.trend")
+
+    @property
+    def window(self) -> tuple[date, date] | None:
+        """The first and the last of the weeks that set the scale; None if those of the first release do."""
+        return (self.first_week, self.last_week) if self.first_week and self.last_week else None
+
+    def canonical(self) -> dict[str, Any]:
+        """Return the fields that differ from their defaults: a spec of before they existed keeps its fingerprint."""
+        values = ((field, getattr(self, field.name)) for field in fields(self))
+        return {field.name: value for field, value in values if value != field.default}

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from functools import cached_property
+from itertools import product
 
 from search_insights.errors import Problem
 from search_insights.spec.checks import (
@@ -224,10 +225,10 @@ class Spec:
         yield from require(is_zone(self.time_zone), "time_zone", expected_zone(self.time_zone), repr(self.time_zone))
         weekday = require_one_of(self.first_day_of_week, WEEKDAYS, "first_day_of_week")
         yield from weekday
-        for key in () if weekday else ("first_week", "last_week"):
-            day: date = getattr(self.sparsity, key)
-            on_first_day = day.weekday() == WEEKDAYS.index(self.first_day_of_week)
-            yield from require(on_first_day, f"sparsity.{key}", f"a {self.first_day_of_week}", f"{day} ({day:%A})")
+        for rule, key in () if weekday else product(("sparsity", "scaling"), ("first_week", "last_week")):
+            day: date | None = getattr(getattr(self, rule), key)
+            if day and WEEKDAYS[day.weekday()] != self.first_day_of_week:
+                yield Problem(f"{rule}.{key}", f"a {self.first_day_of_week}", f"{day} ({day:%A})")
 
     def _wrong_trends(self) -> Iterator[Problem]:
         for field in ("id", "name", "column"):
@@ -245,7 +246,7 @@ class Spec:
                 fits = len(trend.weights) == len(trend.sum_of) and all(0 < abs(w) <= 1000 for w in trend.weights)
                 expected = "a number for each of sum_of, not 0, at most 1,000"
                 yield from require(fits, f"trend {trend.id!r}.weights", expected, list(trend.weights))
-        yield from require_one_of(self.scaling.trend, [t.id for t in self.trends], "scaling.trend")
+        yield from self.scaling.wrong_trend([t.id for t in self.trends])
 
     def _wrong_levels(self) -> Iterator[Problem]:
         names, sum_of = self.level_names, self.total.sum_of
@@ -374,6 +375,7 @@ class Spec:
         for trend in fields["trends"]:
             if trend["weights"] is None:
                 del trend["weights"]
+        fields["scaling"] = self.scaling.canonical()
         fields["categories"] = [{"id": c.id, "name": c.name} for c in self.categories]
         fields["sigmas"] = {s.key: s.value for s in sorted(self.sigmas, key=lambda s: s.key)}
         return json.dumps(fields, sort_keys=True, indent=1, default=str)

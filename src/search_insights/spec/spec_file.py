@@ -145,7 +145,7 @@ def _stand_ins(values: Mapping[str, Any]) -> dict[str, Any]:
         "min_area_km2": 0.0,
         "reliability": Reliability(0.5, 1.0),
         "sparsity": sparsity,
-        "scaling": Scaling(trends[0].id if trends else "unread", 1.0),
+        "scaling": Scaling(1.0, trends[0].id if trends else "unread"),
     }
 
 

@@ -74,3 +74,8 @@ def weeks_between(spec: Spec, first: date, last: date) -> Iterator[Week]:
     while day <= last:
         yield Week(day, spec.time_zone)
         day += timedelta(days=DAYS_OF_WEEK)
+
+
+def first_days(first: date, last: date) -> list[date]:
+    """Return the first days of the weeks from one that begins on `first` to the one that begins on `last`."""
+    return [first + timedelta(days=i) for i in range(0, (last - first).days + 1, DAYS_OF_WEEK)]

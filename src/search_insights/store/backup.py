@@ -86,6 +86,7 @@ def restore(
     if store.exists() and store.samefile(backup):
         raise StoreError(f"{backup}: is the store itself; give a file that 'store backup' made")
     entries = _verified(backup, check_derived)
+    _refuse_other_release(backup, store)
     restored = {entry.week: entry.checksum for entry in entries}
     if store.exists() and not replace:
         _refuse_to_lose_weeks(store, restored)
@@ -114,14 +115,25 @@ def _verified(store: Path, check_derived: DerivedCheck) -> list[LedgerEntry]:
         return opened.entries()
 
 
+def _refuse_other_release(backup: Path, store: Path) -> None:
+    """Refuse a backup of another release than that of the journal, which stays where it is."""
+    known, _ = read_weeks(backup)
+    identity = read_journal(store).identity
+    if known.identity and identity not in ("", known.identity):
+        raise StoreError(
+            f"{backup}: is a backup of release {known.identity}, and the journal of {store.name} is of release "
+            f"{identity}; give a backup of that release, or another place for the store"
+        )
+
+
 def _refuse_to_hide_weeks(store: Path, folder: Path, held: Mapping[date, str]) -> None:
     """Refuse to put an older copy of a store above a backup that continues it: only the newest backup bears witness."""
-    fingerprints, _ = read_weeks(store)
-    known: Collection[date] = held
+    known, _ = read_weeks(store)
+    expected: Collection[date] = held
     with suppress(StoreError):  # a store can be backed up although its journal cannot be read
-        known = {*held, *read_journal(store).lost}
-    for path, weeks in backups_in(folder, fingerprints):
-        newer = sorted(weeks.keys() - known)
+        expected = {*held, *read_journal(store).lost}
+    for path, weeks in backups_in(folder, known):
+        newer = sorted(weeks.keys() - expected)
         if newer and _continues(weeks, held):
             raise behind(store, newer[0], path)
 
@@ -153,9 +165,9 @@ def _remember_replaced_store(store: Path) -> None:
 
 def _remember_other_backups(store: Path, backup: Path) -> None:
     """Write the weeks of newer backups in the same folder to the journal, if they continue this one."""
-    fingerprints, weeks = read_weeks(backup)
+    known, weeks = read_weeks(backup)
     own = {week.week: week.checksum for week in weeks}
-    for _, others in backups_in(backup.parent, fingerprints):
+    for _, others in backups_in(backup.parent, known):
         if _continues(others, own):
             remember(store, others.values())
 

@@ -4,10 +4,10 @@ A store can lose a week that was released: an older copy of it is restored, or i
 or damaged. Noising that week again would be a second release of its searches. So each final week is recorded here too:
 after it is committed, and at the latest before anything is published from the store.
 
-A line is a week that became final, as a JSON object. Or it says that a week is `lost`, with its instants if it was
-declared so; or in which folder the store was `published` or `backed-up`, because what lies there may know of more
-weeks than a store and a journal that were both replaced by older copies. Lines are only added, never changed. Earlier
-versions wrote a week's first day and checksum.
+A line is a week that became final, as a JSON object. Or it says to which `release` the journal belongs; or that a week
+is `lost`, with its instants if it was declared so; or in which folder the store was `published` or `backed-up`, because
+what lies there may know of more weeks than a store and a journal that were both replaced by older copies. Lines are
+only added, never changed. Earlier versions wrote a week's first day and checksum.
 """
 
 import json
@@ -21,12 +21,13 @@ from typing import Literal
 from search_insights.errors import InputError, StoreError
 from search_insights.spec.weeks import FIRST_WEEK, LAST_WEEK, Week
 from search_insights.store.file_errors import real_file
+from search_insights.store.identity import Mark, read_mark
 from search_insights.store.ledger import FinalWeek, LostWeek, final_week
 from search_insights.support.files import flush, private_files, read_at_most
 
 Place = Literal["published", "backed-up"]
 _PLACES: tuple[Place, ...] = ("published", "backed-up")
-_LOST = "lost"
+_LOST, _RELEASE = "lost", "release"
 _MOST_BYTES = 1 << 24  # a line has some 300 bytes, and a century has 5,200 weeks
 
 
@@ -37,7 +38,13 @@ class Journal:
     weeks: dict[date, FinalWeek] = field(default_factory=dict)
     lost: dict[date, LostWeek] = field(default_factory=dict)
     places: dict[Place, list[Path]] = field(default_factory=lambda: {place: [] for place in _PLACES})
+    marks: list[Mark] = field(default_factory=list)
     tail: str = ""
+
+    @property
+    def identity(self) -> str:
+        """The identity of the release to which it belongs; empty if it does not say."""
+        return self.marks[0].identity if self.marks else ""
 
     @property
     def checksums(self) -> dict[date, str]:
@@ -77,6 +84,10 @@ def _add(journal: Journal, line: str, where: str) -> None:
     elif isinstance(record, LostWeek):
         known_lost = journal.lost.get(record.week, record)
         journal.lost[record.week] = record if record.begins_at else known_lost
+    elif isinstance(record, Mark):
+        if journal.identity not in ("", record.identity):
+            raise StoreError(f"{where}: another release than in the lines above; the journals of two stores were mixed")
+        journal.marks.append(record)
     elif record:
         place, folder = record
         journal.places[place].append(folder)
@@ -84,7 +95,7 @@ def _add(journal: Journal, line: str, where: str) -> None:
         raise StoreError(f"{where}: expected a week and a checksum; the journal is damaged, fix the line")
 
 
-def _parse(line: str) -> FinalWeek | LostWeek | tuple[Place, Path] | None:
+def _parse(line: str) -> FinalWeek | LostWeek | Mark | tuple[Place, Path] | None:
     """Return the record of a line; None if it is not one."""
     try:
         if line.startswith("{"):
@@ -92,6 +103,8 @@ def _parse(line: str) -> FinalWeek | LostWeek | tuple[Place, Path] | None:
         first, rest = line.split(" ", 1)
         if first == _LOST:
             return _lost_week(*rest.split(" "))
+        if first == _RELEASE:
+            return read_mark(rest)
         for place in _PLACES:
             if first == place:
                 return place, Path(str(json.loads(rest)))
@@ -107,16 +120,34 @@ def _lost_week(week: str, begins_at: str = "", ends_at: str = "") -> LostWeek:
     return LostWeek(first_day, begins_at, ends_at)
 
 
-def remember(store: Path, weeks: Iterable[FinalWeek], lost: Iterable[LostWeek] = ()) -> None:
-    """Record weeks that the journal does not have, or not with their instants; refuse one that contradicts it."""
+def remember(store: Path, weeks: Iterable[FinalWeek], lost: Iterable[LostWeek] = (), mark: Mark | None = None) -> None:
+    """Record what the journal does not have: weeks, or their instants, and the release; refuse a contradiction."""
     journal = read_journal(store)
-    _append(store, journal, [*_new_weeks(store, journal, weeks), *_new_lost(journal, lost)])
+    _append(store, journal, _new_lines(store, journal, weeks, lost, mark))
 
 
-def refuse_contradiction(store: Path, weeks: Iterable[FinalWeek], lost: Iterable[LostWeek] = ()) -> None:
+def refuse_contradiction(
+    store: Path, weeks: Iterable[FinalWeek], lost: Iterable[LostWeek] = (), mark: Mark | None = None
+) -> None:
     """Refuse what `remember` would refuse, and write nothing."""
     journal = read_journal(store)
-    _require_whole(store, journal, [*_new_weeks(store, journal, weeks), *_new_lost(journal, lost)])
+    _require_whole(store, journal, _new_lines(store, journal, weeks, lost, mark))
+
+
+def _new_lines(
+    store: Path, journal: Journal, weeks: Iterable[FinalWeek], lost: Iterable[LostWeek], mark: Mark | None
+) -> list[str]:
+    lines = [*_new_weeks(store, journal, weeks), *_new_lost(journal, lost)]
+    return [*_new_marks(store, journal, mark), *lines] if mark and (lines or journal.weeks) else lines
+
+
+def _new_marks(store: Path, journal: Journal, mark: Mark) -> list[str]:
+    if journal.identity not in ("", mark.identity):
+        raise StoreError(
+            f"{store}: is of another release than {journal_path(store)}: the journal belongs to another store; use the "
+            "matching pair"
+        )
+    return [] if mark in journal.marks else [f"{_RELEASE} {mark}"]
 
 
 def _new_weeks(store: Path, journal: Journal, weeks: Iterable[FinalWeek]) -> list[str]:
@@ -193,7 +224,7 @@ def _may_be_cut(tail: str, lines: Sequence[str]) -> bool:
     A crash cuts off a week's line after the week was committed, so the store has the week, and its line is now written
     again. What begins another line is no week.
     """
-    is_other = any(tail.startswith(word) or word.startswith(tail) for word in (_LOST, *_PLACES))
+    is_other = any(tail.startswith(word) or word.startswith(tail) for word in (_LOST, _RELEASE, *_PLACES))
     return is_other or any(line.startswith(tail) for line in lines)
 
 

@@ -4,28 +4,35 @@ The journal beside the store knows them, unless an older copy of the journal was
 store was published knows the weeks that it shows, and the newest backup those that were in the store then.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
 from search_insights.errors import SearchInsightsError, StoreError
+from search_insights.store.identity import Known
 from search_insights.store.journal import behind, journal_path, read_journal
 from search_insights.store.ledger import FinalWeek
 from search_insights.store.opening import read_weeks
 from search_insights.store.store import Store
 
-# Reads the weeks that a folder shows of the spec with this fingerprint; raises if what it shows is damaged.
-PublishedWeeks = Callable[[Path, str], Mapping[date, FinalWeek]]
+# Reads the weeks that a folder shows of a release; raises if what it shows is damaged.
+PublishedWeeks = Callable[[Path, Known], Mapping[date, FinalWeek]]
 
 # How many files beside a backup are opened to find the newest backup of the same series.
 _NEWEST_FILES = 5
 
 
-def refuse_older_copy(store: Store, published_weeks: PublishedWeeks) -> None:
-    """Refuse a store that lacks a week which its journal, a published folder or a backup knows."""
+_Witness = tuple[Path, Mapping[date, FinalWeek]]
+
+
+def refuse_older_copy(store: Store, published_weeks: PublishedWeeks, shown: Sequence[_Witness] = ()) -> None:
+    """Refuse a store that lacks a week which its journal, a published folder or a backup knows.
+
+    `shown` are folders that the operator names as those of this store, with their weeks, whatever release they are of.
+    """
     journal = read_journal(store.path)
     held = {entry.week: entry.checksum for entry in store.entries()}
-    witnesses: list[tuple[Path, Mapping[date, FinalWeek]]] = [(journal_path(store.path), journal.weeks)]
+    witnesses: list[_Witness] = [(journal_path(store.path), journal.weeks), *shown]
     witnesses += [(folder, _published_in(store, folder, published_weeks)) for folder in journal.places["published"]]
     for folder in journal.places["backed-up"]:
         witnesses += _newest_backup(store, folder)
@@ -38,7 +45,7 @@ def refuse_older_copy(store: Store, published_weeks: PublishedWeeks) -> None:
 def _published_in(store: Store, folder: Path, published_weeks: PublishedWeeks) -> Mapping[date, FinalWeek]:
     """Return the weeks that a folder shows; refuse to go on if the store was published there and it cannot be seen."""
     try:
-        return published_weeks(folder, store.coverage.spec.fingerprint)
+        return published_weeks(folder, store.known)
     except SearchInsightsError as error:
         raise StoreError(
             f"{error}. {store.path} was published there, so it cannot be seen whether it is an older copy; restore "
@@ -47,22 +54,21 @@ def _published_in(store: Store, folder: Path, published_weeks: PublishedWeeks) -
 
 
 def _newest_backup(store: Store, folder: Path) -> Iterator[tuple[Path, Mapping[date, FinalWeek]]]:
-    """Yield the newest backup in a folder that belongs to the same spec and geography, and its weeks."""
-    fingerprints = (store.coverage.spec.fingerprint, store.coverage.geography.fingerprint)
-    for path, weeks in backups_in(folder, fingerprints):
+    """Yield the newest backup in a folder that is of the same release, and its weeks."""
+    for path, weeks in backups_in(folder, store.known):
         if path != store.path.resolve():
             yield path, weeks
             return
 
 
-def backups_in(folder: Path, fingerprints: tuple[str, str]) -> Iterator[tuple[Path, Mapping[date, FinalWeek]]]:
-    """Yield the stores of a spec and geography among the newest files of a folder, with their weeks, newest first."""
+def backups_in(folder: Path, known: Known) -> Iterator[tuple[Path, Mapping[date, FinalWeek]]]:
+    """Yield the stores of a release among the newest files of a folder, with their weeks, newest first."""
     for path in _newest_files(folder):
         try:
             of_file, weeks = read_weeks(path)
         except SearchInsightsError:
             continue  # not a backup, or it cannot be read
-        if of_file == fingerprints:
+        if known.is_same(of_file):
             yield path.resolve(), {week.week: week for week in weeks}
 
 

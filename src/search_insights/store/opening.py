@@ -23,7 +23,8 @@ from search_insights.spec.zones import zone_data_version
 from search_insights.store.coverages import add_change, fingerprints_of, keep_words, read_editions, read_specs
 from search_insights.store.editions import Change
 from search_insights.store.file_errors import RESTORE_HINT, explained, real_file
-from search_insights.store.journal import remember
+from search_insights.store.identity import Known, identity_of_earlier, new_identity
+from search_insights.store.journal import read_journal, remember
 from search_insights.store.ledger import FinalWeek, LedgerEntry, LostWeek, instants_of
 from search_insights.store.store import Store, changes_of, entries_of, lost_of, transaction
 from search_insights.store.upgrade import SCHEMA_VERSION, upgrade_file, upgrade_in_memory
@@ -39,10 +40,11 @@ _MAGIC = slice(8, 12)  # where a file of DuckDB says what it is, after the check
 
 
 @contextmanager
-def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
+def create_or_open_store(path: Path, coverage: Coverage, identity: str = "") -> Iterator[Store]:
     """Open a store for writing, or create it; refuse one that has no edition of this spec and geography.
 
-    A new store to which no week was committed is removed again.
+    A new store gets the `identity`, or that of its journal, or a new one; an existing one of another identity is
+    refused. A new store to which no week was committed is removed again.
     """
     if not path.parent.is_dir():
         raise StoreError(f"{path}: no folder {path.parent}; make it first")
@@ -50,18 +52,21 @@ def create_or_open_store(path: Path, coverage: Coverage) -> Iterator[Store]:
     file = real_file(path)
     is_new = not file.exists()
     remove_abandoned(file.parent, _draft_prefix(file))
+    expected = identity or read_journal(path).identity
     if is_new:
-        _create_file(file, coverage)
+        _create_file(file, coverage, expected or new_identity())
     with private_files(), _connect(path, read_only=False) as connection:
         try:
             with explained(path):
-                if _is_unused(connection) and _stored_fingerprints(connection) != fingerprints_of(coverage):
-                    _create(connection, coverage)
+                if _is_unused(connection) and not _is_made_for(connection, coverage, expected):
+                    _create(connection, coverage, expected or new_identity())
                 _upgrade(connection, path, read_only=False)
                 store = _store(connection, path, coverage)
+                _require_identity(store, identity)
                 _require_known(store, coverage)
                 keep_words(connection, coverage.spec)
-            remember(path, [entry.final for entry in store.entries()], store.lost())
+                connection.execute("INSERT OR IGNORE INTO about VALUES ('identity', ?)", [store.identity])
+            remember(path, [entry.final for entry in store.entries()], store.lost(), store.mark)
             _require_same_boundaries(store)
             yield store
         finally:
@@ -138,16 +143,38 @@ def open_store_if_any(path: Path, coverage: Coverage) -> Iterator[Store | None]:
         yield store
 
 
-def read_weeks(path: Path) -> tuple[tuple[str, str], list[FinalWeek]]:
-    """Return the fingerprints of a store's first spec and geography, and its weeks, without reading the rest of it."""
+def read_weeks(path: Path) -> tuple[Known, list[FinalWeek]]:
+    """Return by what a store is known, and its weeks, without reading the rest of it."""
     with _connect(path, read_only=True) as connection, explained(path):
+        recorded = _about(connection, path).get("identity", "")
         _upgrade(connection, path, read_only=True)
-        first, weeks = changes_of(connection)[0], [entry.final for entry in entries_of(connection)]
-        return (first.spec, first.geography), weeks
+        changes, weeks = changes_of(connection), [entry.final for entry in entries_of(connection)]
+        specs, geographies = (frozenset(getattr(c, key) for c in changes) for key in ("spec", "geography"))
+        return Known(recorded, specs, geographies), weeks
 
 
 def _store(connection: "duckdb.DuckDBPyConnection", path: Path, given: Coverage | None = None) -> Store:
-    return Store(connection, path, read_editions(connection, path, changes_of(connection), given))
+    editions = read_editions(connection, path, changes_of(connection), given)
+    return Store(connection, path, editions, _identity(connection, path))
+
+
+def _identity(connection: "duckdb.DuckDBPyConnection", path: Path) -> str:
+    """Return the identity that a store has, or that one of an earlier version gets: the same in all its copies."""
+    if recorded := (_read_about(connection) or {}).get("identity"):
+        return recorded
+    with suppress(StoreError):  # what is wrong with a journal is told where it is needed
+        if noted := read_journal(path).identity:
+            return noted
+    return identity_of_earlier(entries_of(connection)[0].checksum)
+
+
+def _require_identity(store: Store, identity: str) -> None:
+    """Refuse a store of another release than the one that is meant."""
+    if identity not in ("", store.identity):
+        raise StoreError(
+            f"{store.path}: is of release {store.identity}, and `identity` is {identity}: it is not the store of this "
+            "release. Use the one that is, or the identity of this store"
+        )
 
 
 def _connect(path: Path, read_only: bool) -> "duckdb.DuckDBPyConnection":
@@ -234,7 +261,7 @@ def _can_be_removed(connection: "duckdb.DuckDBPyConnection") -> bool:
         return False
 
 
-def _create_file(path: Path, coverage: Coverage) -> None:
+def _create_file(path: Path, coverage: Coverage, identity: str) -> None:
     """Create the file of a store without weeks, as a whole or not at all."""
     write_ahead_log = path.with_name(f"{path.name}.wal")
     if write_ahead_log.exists():
@@ -243,7 +270,7 @@ def _create_file(path: Path, coverage: Coverage) -> None:
         )
     with private_files(), explained(path), working_folder(path.parent, _draft_prefix(path)) as folder:
         with connect(str(folder / path.name)) as connection:
-            _create(connection, coverage)
+            _create(connection, coverage, identity)
             connection.execute("CHECKPOINT")  # into the file itself: only the file is put in place
         put_if_absent(folder / path.name, path)
 
@@ -252,13 +279,13 @@ def _draft_prefix(path: Path) -> str:
     return f".{path.name}.draft-"
 
 
-def _stored_fingerprints(connection: "duckdb.DuckDBPyConnection") -> tuple[str, str] | None:
-    """Return the fingerprints of a store's spec and geography; None if the database is no store, or an older one."""
+def _is_made_for(connection: "duckdb.DuckDBPyConnection", coverage: Coverage, identity: str) -> bool:
+    """Return whether an unused database is a store of this spec, geography and, if it is known, identity."""
     about = _read_about(connection) or {}
-    if about.get("schema_version") != str(SCHEMA_VERSION):
-        return None
+    if about.get("schema_version") != str(SCHEMA_VERSION) or identity not in ("", about.get("identity")):
+        return False
     changes = changes_of(connection)
-    return (changes[-1].spec, changes[-1].geography) if len(changes) == 1 else None
+    return len(changes) == 1 and (changes[0].spec, changes[0].geography) == fingerprints_of(coverage)
 
 
 def _read_about(connection: "duckdb.DuckDBPyConnection") -> dict[str, str] | None:
@@ -271,12 +298,13 @@ def _read_about(connection: "duckdb.DuckDBPyConnection") -> dict[str, str] | Non
         return None
 
 
-def _create(connection: "duckdb.DuckDBPyConnection", coverage: Coverage) -> None:
+def _create(connection: "duckdb.DuckDBPyConnection", coverage: Coverage, identity: str) -> None:
     schema = (resources.files("search_insights.store") / "schema.sql").read_text(encoding="utf-8")
     beginning = Change(1, "counting", None, *fingerprints_of(coverage), "", datetime.now(UTC).date().isoformat())
     with transaction(connection):
         connection.execute(schema)
-        connection.execute("INSERT INTO about VALUES ('schema_version', ?)", [str(SCHEMA_VERSION)])
+        about = [("schema_version", str(SCHEMA_VERSION)), ("identity", identity)]
+        connection.executemany("INSERT INTO about VALUES (?, ?)", about)
         add_change(connection, beginning, coverage, edition=1)
 
 

@@ -56,3 +56,6 @@ CREATE OR REPLACE TABLE sparsity (
 
 -- Changes of published values, each with the publisher's reason.
 CREATE OR REPLACE TABLE corrections (recorded_at TEXT NOT NULL, changed_values INTEGER NOT NULL, reason TEXT NOT NULL);
+
+-- What readers should know of weeks that are final, in the publisher's words.
+CREATE OR REPLACE TABLE notes (week DATE NOT NULL, reason TEXT NOT NULL, recorded_at TEXT NOT NULL);

@@ -21,6 +21,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.weeks import Week
 from search_insights.store.editions import Change, Edition, edition_of
 from search_insights.store.file_errors import explained
+from search_insights.store.identity import Known, Mark, mark_of
 from search_insights.store.journal import refuse_lost, refuse_second_noise, remember, remember_lost
 from search_insights.store.ledger import (
     CorrectionRecord,
@@ -29,6 +30,7 @@ from search_insights.store.ledger import (
     ModelRecord,
     ScalingRecord,
     SparsityRecord,
+    WeekNote,
     checksum,
     instants_of,
 )
@@ -51,6 +53,18 @@ class Store:
     connection: "duckdb.DuckDBPyConnection"
     path: Path
     editions: tuple[Edition, ...]
+    identity: str
+
+    @property
+    def known(self) -> Known:
+        """By what its backups and datasets are known to be of the same release."""
+        specs, geographies = (frozenset(getattr(c, key) for c in self.changes()) for key in ("spec", "geography"))
+        return Known(self.identity, specs, geographies)
+
+    @property
+    def mark(self) -> Mark:
+        """What its journal says of the release."""
+        return mark_of(self.identity, self.coverage)
 
     @property
     def coverage(self) -> Coverage:
@@ -106,7 +120,7 @@ class Store:
             if model is not None:  # what an earlier week recorded of it stays
                 self.connection.execute("INSERT OR IGNORE INTO models VALUES (?, ?)", list(astuple(model)))
         self.connection.unregister("given")
-        remember(self.path, [entry.final])
+        remember(self.path, [entry.final], mark=self.mark)
 
     def models(self) -> list[ModelRecord]:
         """Return the models of which the store has facts: none for weeks that an earlier version committed."""
@@ -118,17 +132,20 @@ class Store:
             return lost_of(self.connection)
 
     def lose(self, lost: LostWeek) -> None:
-        """Declare a week lost, once. The store must not hold any instant of it, and never will."""
+        """Declare a week lost, once. The store must not hold it, and never will."""
         with explained(self.path), transaction(self.connection):
             self.require_can_be_lost(lost)
             self.connection.execute("INSERT INTO lost VALUES (?, ?, ?, ?, ?)", list(astuple(lost)))
         remember_lost(self.path, [lost])
 
     def require_can_be_lost(self, lost: LostWeek) -> None:
-        """Refuse a week that the store holds, and one that was declared lost already."""
+        """Refuse a week that the store holds, and one that was declared lost already.
+
+        One that shares hours with a week of another edition is lost: it can never be counted.
+        """
         week = Week(lost.week, self.edition_of(lost.week).counted.spec.time_zone)
-        if self._overlaps(week):
-            raise StoreError(f"{self.path}: holds week {week}, or some of its instants; it is not lost")
+        if self.holds(week):
+            raise StoreError(f"{self.path}: holds week {week}; it is not lost")
         for known in self.lost():
             if known.week == lost.week:
                 raise StoreError(
@@ -143,6 +160,26 @@ class Store:
     def sparsity(self) -> SparsityRecord | None:
         """Return which regions of the first edition were removed, if that was decided."""
         return next(iter(self.sparsities()), None)
+
+    def notes(self) -> list[WeekNote]:
+        """Return what readers should know of weeks, the oldest week first."""
+        return [WeekNote(*row) for row in self._rows("SELECT * FROM notes ORDER BY week, rowid")]
+
+    def note(self, note: WeekNote) -> None:
+        """Record what readers should know of a week that the store holds."""
+        with explained(self.path), transaction(self.connection):
+            self.require_can_be_noted(note)
+            self.connection.execute("INSERT INTO notes VALUES (?, ?, ?)", list(astuple(note)))
+
+    def require_can_be_noted(self, note: WeekNote) -> None:
+        """Refuse a week that the store does not hold, and words that are recorded already."""
+        if note.week not in {entry.week for entry in self.entries()}:
+            raise StoreError(
+                f"{self.path}: does not hold week {note.week}, so there is nothing to say of it; a week that never "
+                "comes is declared with 'store lose'"
+            )
+        if any((known.week, known.reason) == (note.week, note.reason) for known in self.notes()):
+            raise StoreError(f"{self.path}: has this note on week {note.week} already")
 
     def scalings(self) -> list[ScalingRecord]:
         """Return the factors that releases fixed, those of the latest change last."""

@@ -3,7 +3,7 @@
 Version 1 knew a week by its first day only, recorded the time at which it was committed, and did not tell text with
 offsets from text without. It knew no lost weeks, and not which sparse regions had been published. What follows from its
 spec is added; what cannot be known is recorded as unknown. Version 2 knew of a model only its fingerprint. Version 3
-had one spec and one geography, which become those of the first edition.
+had one spec and one geography, which become those of the first edition, and no notes on weeks.
 """
 
 from collections.abc import Mapping
@@ -27,6 +27,7 @@ _LOST = (
 )
 
 
+_NOTES = "week DATE NOT NULL, reason TEXT NOT NULL, recorded_at TEXT NOT NULL"
 _MODELS = "fingerprint TEXT PRIMARY KEY, facts TEXT NOT NULL"
 
 
@@ -67,6 +68,7 @@ def _upgrade_third(connection: "duckdb.DuckDBPyConnection", about: Mapping[str, 
     ):
         connection.execute(f"CREATE {temporary} TABLE {table} ({columns})")
         connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' for _ in values)})", list(values))
+    connection.execute(f"CREATE {temporary} TABLE notes ({_NOTES})")
     for table, column, kind, value in (*_OF_FIRST, ("regions", "geography", "TEXT", literal(geography))):
         connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} {kind} DEFAULT {value}")
 

@@ -101,7 +101,7 @@ def _lost_problems(store: Store, entries: list[LedgerEntry]) -> Iterator[str]:
         if not lost.reason.strip():
             yield f"lost week {week}: has no reason"
         for entry in entries:
-            if entry.final.overlaps(week):
+            if entry.week == lost.week:
                 yield f"week {entry.week}: is in the store, although week {week} was declared lost"
 
 
@@ -109,6 +109,8 @@ def _journal_problems(store: Store) -> Iterator[str]:
     """Check that every week of the journal is in the store, with the same noise; the journal may lack newer weeks."""
     stored = {entry.week: entry.checksum for entry in store.entries()}
     journal = read_journal(store.path)
+    if journal.identity not in ("", store.identity):
+        yield f"{journal_path(store.path).name}: belongs to another release than the store"
     if journal.tail:
         yield f"{journal_path(store.path).name}: the last line is not whole"
     for week, recorded in journal.weeks.items():

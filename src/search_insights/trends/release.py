@@ -19,6 +19,7 @@ from search_insights.store.ledger import (
     ModelRecord,
     ScalingRecord,
     SparsityRecord,
+    WeekNote,
 )
 from search_insights.store.opening import open_store
 from search_insights.support.arrays import Bools, Floats
@@ -41,10 +42,12 @@ class Release:
     changes. `decisions` are what this release is the first to fix; `record_decisions` writes them to the store.
     """
 
+    identity: str
     coverage: Coverage
     trends: Trends
     entries: tuple[LedgerEntry, ...]
     lost: tuple[LostWeek, ...]
+    notes: tuple[WeekNote, ...]
     spans: tuple[Span, ...]
     steps: tuple[Step, ...]
     scales: tuple[Scale, ...]
@@ -111,8 +114,8 @@ class Release:
 
     @cached_property
     def published(self) -> Bools:
-        """Which values are published."""
-        return self.trends.ratios.kept & ~self.removed[None, :, None]
+        """Which values are published: reliable, of a region that is not sparse, and of a trend that has a scale."""
+        return self.trends.ratios.kept & ~self.removed[None, :, None] & ~np.isnan(self.factors)[:, None, :]
 
     @cached_property
     def factors(self) -> Floats:
@@ -134,7 +137,7 @@ class Release:
     def outcomes(self) -> npt.NDArray[np.int8]:
         """For each value, the number of its outcome in OUTCOMES."""
         ratios = self.trends.ratios
-        outcome = np.where(ratios.kept, 0, np.where(ratios.positive, 3, 2))
+        outcome = np.where(self.published, 0, np.where(ratios.positive, 3, 2))
         outcome = np.where(self.removed[None, :, None], 1, outcome)
         return np.where(self.trends.known, outcome, 4).astype(np.int8)
 
@@ -153,18 +156,22 @@ def make_release(store_path: Path, *, only_look: bool = False) -> Release:
     with open_store(store_path) as store:
         entries, lost = tuple(store.entries()), tuple(store.lost())
         # Before anyone can see them: from now on they are never noised again.
-        (refuse_contradiction if only_look else remember)(store_path, [entry.final for entry in entries], lost)
+        (refuse_contradiction if only_look else remember)(
+            store_path, [entry.final for entry in entries], lost, store.mark
+        )
         trends, spans, steps = derive(store), spans_of(store), steps_of(store)
         judgements = judgements_of(spans, steps, trends.weeks, [week.week for week in lost])
-        scales = scales_of(spans, steps, trends, store.scalings(), _today())
+        scales = scales_of(spans, steps, trends, store.scalings(), [week.week for week in lost], _today())
         sparsities = [*store.sparsities(), *_new_sparsities(trends, judgements, store.sparsities())]
         known: list[Record] = [*store.scalings(), *store.sparsities()]
         fixed: list[Record] = [*(record for scale in scales for record in scale.records), *sparsities]
         return Release(
+            identity=store.identity,
             coverage=spans[-1].coverage,
             trends=trends,
             entries=entries,
             lost=lost,
+            notes=tuple(store.notes()),
             spans=spans,
             steps=steps,
             scales=scales,

@@ -4,7 +4,7 @@ A scale goes on over editions, so that all weeks can be compared, unless the cha
 otherwise: then later weeks have a scale of their own. A change of the rule asks for a new scale of all weeks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby, pairwise
@@ -15,7 +15,7 @@ from search_insights.spec.spec import Trend
 from search_insights.store.ledger import ScalingRecord
 from search_insights.support.arrays import Floats
 from search_insights.trends.derive import Trends
-from search_insights.trends.scaling import scaling_factor
+from search_insights.trends.scaling import scale_records
 from search_insights.trends.spans import Span, Step
 
 
@@ -34,21 +34,21 @@ class Scale:
 
 
 def scales_of(
-    spans: Sequence[Span], steps: Sequence[Step], trends: Trends, known: Sequence[ScalingRecord], today: str
+    spans: Sequence[Span],
+    steps: Sequence[Step],
+    trends: Trends,
+    known: Sequence[ScalingRecord],
+    lost: Collection[date],
+    today: str,
 ) -> tuple[Scale, ...]:
     """Return the scales of a release, the oldest weeks first; what no earlier release fixed is computed."""
     scales = []
     for change, group in groupby(spans, key=lambda span: scale_change(steps, span)):
-        weeks = tuple(week for span in group for week in span.weeks)
-        records = tuple(record for record in known if record.change == change)
-        scales.append(Scale(weeks, records or (_new_record(trends.of_weeks(weeks), change, today),)))
+        first, *others = group
+        weeks = tuple(week for span in (first, *others) for week in span.weeks)
+        records = scale_records(trends.of_weeks(weeks), change, known, lost, today, first.edition.first_week)
+        scales.append(Scale(weeks, records))
     return tuple(scales)
-
-
-def _new_record(trends: Trends, change: int, today: str) -> ScalingRecord:
-    return ScalingRecord(
-        scaling_factor(trends), trends.weeks[0], trends.weeks[-1], len(trends.weeks), today, change=change
-    )
 
 
 def scale_change(steps: Sequence[Step], span: Span) -> int:
