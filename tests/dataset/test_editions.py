@@ -283,7 +283,10 @@ def test_breaks_say_from_which_week_on_what_differs_and_why(divided: Path) -> No
     """An edition and a changed model are breaks of the series, each with its week, reason and what differs."""
     model, edition = json_of(divided, "datapackage.json")["breaks"]
     assert (model["week"], model["kind"], model["model_before"]) == (str(week(1)), "model", "a" * 64)
-    assert model["differs"] == ["model second, fingerprint bbbbbbbbbbbb, trained on 1,200 labels"]
+    assert model["differs"] == [
+        "before: model, fingerprint aaaaaaaaaaaa",
+        "now: model second, fingerprint bbbbbbbbbbbb, trained on 1,200 labels",
+    ]
     assert (edition["week"], edition["kind"], edition["edition"]) == (str(BREAK), "edition", 2)
     assert edition["reason"] == "El Dorado was divided"
     assert edition["differs"][:2] == ["1 region ends: El Dorado", "2 regions begin: El Dorado West, El Dorado East"]
