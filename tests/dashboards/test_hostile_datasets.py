@@ -20,6 +20,7 @@ SVG = f'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)">{SCRIPT}</svg>
 FILES = {
     f"{QAZARIA}.csv",
     f"{QAZARIA}.parquet",
+    "regions.csv",
     "datapackage.json",
     "privacy.json",
     "PRIVACY.md",

@@ -1,5 +1,7 @@
-"""The regions of a dashboard come from a known geography, or from the rows of the dataset."""
+"""The regions of a dashboard come from a known geography, from the dataset's table of regions, or from its rows."""
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,14 +11,33 @@ from search_insights.errors import InputError
 from search_insights.spec.geography import load_geography
 from tests.support.command_line import Run
 from tests.support.dashboards import QAZARIA, data_folder, read_json
+from tests.support.datasets import json_of
 from tests.support.other_country import other_geography, other_spec_file
 
 # A commune that has no value in any week, and is known only from the rows of its parishes.
 MADE_UP = 'region/Qazaria/North, "Upper" Province/नमस्ते नगर/a\\b'
 
 
-def test_without_a_geography_the_regions_come_from_the_rows(other_site: Path) -> None:
-    """Levels, names and parents of an unknown country come from the columns of the dataset."""
+def test_without_a_geography_the_regions_come_from_the_table_of_regions(other_site: Path) -> None:
+    """All regions of an unknown country are known, also those without a value, and why some are not reported."""
+    data = data_folder(other_site, QAZARIA)
+    index, columns = read_json(data / "index.json.gz"), read_json(data / "regions.json.gz")
+    geography = load_geography(other_geography(other_site.parent))
+    assert columns["id"] == [region.place_id for region in geography.regions]
+    why = {i: index["reasons"][w - 1] for i, w in zip(columns["id"], columns["why"], strict=True) if w}
+    assert why["qz/s/p07"] == "its land area is under 0.5 km2"
+    assert "qz/m/0112" not in why, "it is reported, but has no value"
+    assert (index["hasMap"], index["knowsUnreported"], index["lives"]) == (False, True, [])
+
+
+def test_without_either_the_regions_come_from_the_rows(other_data: Path, tmp_path: Path) -> None:
+    """Levels, names and parents of an unknown country come from the columns of a dataset of an earlier version."""
+    dataset = shutil.copytree(other_data, tmp_path / "earlier")
+    package = json_of(dataset, "datapackage.json")
+    package["resources"] = package["resources"][:2]
+    (dataset / "datapackage.json").write_text(json.dumps(package), encoding="utf-8")
+    (dataset / "regions.csv").unlink()
+    other_site = dashboard([dataset], tmp_path / "site").folder
     data = data_folder(other_site, QAZARIA)
     index, columns = read_json(data / "index.json.gz"), read_json(data / "regions.json.gz")
     assert [level["label"] for level in index["levels"]] == ["nation", "province", "canton", "commune", "parish"]

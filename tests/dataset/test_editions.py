@@ -14,7 +14,6 @@ from search_insights.errors import CheckFailed
 from search_insights.spec.coverage import Coverage
 from search_insights.store.ledger import ModelRecord
 from search_insights.store.opening import open_store
-from search_insights.store.recording import withdraw_edition
 from tests.support.datasets import COLUMNS, dataset_of, json_of, parquet_rows, rows_of, text_of
 from tests.support.editions import (
     BREAK,
@@ -28,8 +27,10 @@ from tests.support.editions import (
     week,
     with_topic,
 )
-from tests.support.stores import NOTHING, add_weeks, changed, released
+from tests.support.quick_accounting import patch_accounting
+from tests.support.stores import NOTHING, add_weeks, changed, released, short_window_coverage
 
+TWICE = (100_000, 6_000, 4_000, 2_000)  # twice the usual interest
 WITH_TOPIC = (100_000, 3_000, 2_000, 1_000, 2_000)
 
 
@@ -44,6 +45,27 @@ def values_of(dataset: Path, before: str) -> dict[tuple[str, str], list[str]]:
     return {(r["date"], r["place_id"]): [r[c] for c in COLUMNS] for r in rows_of(dataset) if r["date"] < before}
 
 
+def value_of_country(dataset: Path) -> float:
+    """Return the country's value of the first trend in the first week of the second edition."""
+    [row] = [r for r in rows_of(dataset) if (r["date"], r["place_id"]) == (str(BREAK), "country/USA")]
+    return float(row[COLUMNS[0]])
+
+
+@pytest.fixture(scope="module")
+def divided(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset of three weeks: after the first the model changes, after the second a county is divided."""
+    folder = tmp_path_factory.mktemp("divided")
+    coverage, store = short_window_coverage(folder), folder / "store.db"
+    old, new = ModelRecord("a" * 64, "{}"), ModelRecord("b" * 64, '{"name": "second", "labels": 1200}')
+    add_weeks(store, coverage, {}, model=old)
+    add_weeks(store, coverage, {}, model=new, start=1)
+    changed(store, split(coverage), "El Dorado was divided", BREAK, CROSSWALK)
+    add_weeks(store, split(coverage), {}, start=2, model=new)
+    with pytest.MonkeyPatch.context() as patch:
+        patch_accounting(patch.setattr)
+        return dataset_of(store)
+
+
 # Regions
 
 
@@ -53,18 +75,18 @@ def test_regions_begin_and_end_with_their_editions(tmp_path: Path, short_coverag
     dataset = dataset_of(store)
     before = values_of(dataset, str(BREAK))
     changed(store, split(short_coverage), "El Dorado was divided", BREAK, CROSSWALK)
-    add_weeks(store, split(short_coverage), {}, start=2)
+    add_weeks(store, split(short_coverage), {}, start=2, usual=TWICE)
     publish(store, dataset)
     assert values_of(dataset, str(BREAK)) == before
+    assert value_of_country(dataset) == 200, "the scale goes on"
     weeks = {place: [r["date"] for r in rows_of(dataset) if r["place_id"] == place] for place in (FORMER, WEST, EAST)}
     assert weeks == {FORMER: [str(week(0)), str(week(1))], WEST: [str(BREAK)], EAST: [str(BREAK)]}
     assert json_of(dataset, "privacy.json")["corrections"] == []
 
 
-def test_regions_csv_says_from_when_to_when_and_who_followed(tmp_path: Path, short_coverage: Coverage) -> None:
+def test_regions_csv_says_from_when_to_when_and_who_followed(divided: Path) -> None:
     """Each region is listed once, with its parent and the weeks in which it is reported; codes keep their zeros."""
-    dataset = dataset_of(split_store(tmp_path / "store.db", short_coverage, {}))
-    rows = regions_of(dataset)
+    rows = regions_of(divided)
     assert len(rows) == 16
     former, west = rows[FORMER], rows[WEST]
     assert (former["first_week"], former["last_week"]) == (str(week(0)), str(week(1)))
@@ -79,13 +101,12 @@ def test_regions_csv_says_from_when_to_when_and_who_followed(tmp_path: Path, sho
     assert rows["country/USA"]["parent"] == ""
 
 
-def test_regions_csv_is_described(tmp_path: Path, short_coverage: Coverage) -> None:
+def test_regions_csv_is_described(divided: Path) -> None:
     """The table is a resource of datapackage.json, with a description of every column."""
-    dataset = dataset_of(split_store(tmp_path / "store.db", short_coverage, {}))
-    resource = json_of(dataset, "datapackage.json")["resources"][2]
-    header = (dataset / "regions.csv").read_text(encoding="utf-8").split("\n")[0].split(",")
+    resource = json_of(divided, "datapackage.json")["resources"][2]
+    header = (divided / "regions.csv").read_text(encoding="utf-8").split("\n")[0].split(",")
     assert (resource["path"], [f["name"] for f in resource["schema"]["fields"]]) == ("regions.csv", header)
-    described = read_dataset(dataset)
+    described = read_dataset(divided)
     assert described.regions is not None
     assert described.csv.path.name != "regions.csv"
 
@@ -211,7 +232,7 @@ def test_values_that_move_for_no_recorded_reason_are_refused_after_a_change_too(
 
 
 def test_an_edition_without_weeks_is_not_announced(tmp_path: Path, short_coverage: Coverage) -> None:
-    """It may still be withdrawn; the dataset is the same before, during and after."""
+    """It may still be withdrawn, so the dataset stays as it was."""
     store = add_weeks(tmp_path / "store.db", short_coverage, {}, {})
     dataset = dataset_of(store)
     before = text_of(dataset), json_of(dataset, "datapackage.json"), json_of(dataset, "privacy.json")
@@ -219,53 +240,40 @@ def test_an_edition_without_weeks_is_not_announced(tmp_path: Path, short_coverag
     publish(store, dataset)
     assert (text_of(dataset), json_of(dataset, "datapackage.json"), json_of(dataset, "privacy.json")) == before
     assert EAST not in regions_of(dataset)
-    withdraw_edition(store)
-    publish(store, dataset)
-    assert (text_of(dataset), json_of(dataset, "datapackage.json"), json_of(dataset, "privacy.json")) == before
 
 
 # Scale
 
 
-@pytest.mark.parametrize("new_scale", [False, True])
-def test_the_scale_goes_on_unless_the_change_says_otherwise(
-    tmp_path: Path, short_coverage: Coverage, new_scale: bool
-) -> None:
-    """With a new scale, later weeks have their own peak of 100, and earlier values stay; readers are told."""
+def test_a_change_may_begin_a_new_scale(tmp_path: Path, short_coverage: Coverage) -> None:
+    """Later weeks then have their own peak of 100, and earlier values stay; readers are told."""
     store = add_weeks(tmp_path / "store.db", short_coverage, {}, {})
     dataset = dataset_of(store)
     before = values_of(dataset, str(BREAK))
-    changed(store, split(short_coverage), "El Dorado was divided", BREAK, CROSSWALK, new_scale)
-    twice = (100_000, 6_000, 4_000, 2_000)
-    add_weeks(store, split(short_coverage), {}, start=2, usual=twice)
+    changed(store, split(short_coverage), "El Dorado was divided", BREAK, CROSSWALK, new_scale=True)
+    add_weeks(store, split(short_coverage), {}, start=2, usual=TWICE)
     publish(store, dataset)
     assert values_of(dataset, str(BREAK)) == before
-    [country] = [r for r in rows_of(dataset) if (r["date"], r["place_id"]) == (str(BREAK), "country/USA")]
-    assert float(country[COLUMNS[0]]) == (100 if new_scale else 200)
+    assert value_of_country(dataset) == 100
     [found] = json_of(dataset, "datapackage.json")["breaks"]
-    assert any("new scale" in words for words in found["differs"]) == new_scale
-    scaling = json_of(dataset, "privacy.json")["scaling"]
-    assert len(scaling.get("scales", [])) == (2 if new_scale else 0)
+    assert found["differs"][-1] == "a new scale begins: values before and after cannot be compared"
+    first, second = json_of(dataset, "privacy.json")["scaling"]["scales"]
+    assert first["factors"]["all"] == pytest.approx(2 * second["factors"]["all"])
+    with open_store(store) as opened:
+        assert [record.change for record in opened.scalings()] == [1, 2]
 
 
 # What readers are told
 
 
-def test_breaks_say_from_which_week_on_what_differs_and_why(tmp_path: Path, short_coverage: Coverage) -> None:
+def test_breaks_say_from_which_week_on_what_differs_and_why(divided: Path) -> None:
     """An edition and a changed model are breaks of the series, each with its week, reason and what differs."""
-    old, new = ModelRecord("a" * 64, "{}"), ModelRecord("b" * 64, '{"name": "second", "labels": 1200}')
-    path = tmp_path / "store.db"
-    add_weeks(path, short_coverage, {}, model=old)
-    add_weeks(path, short_coverage, {}, model=new, start=1)
-    changed(path, split(short_coverage), "El Dorado was divided", BREAK, CROSSWALK)
-    add_weeks(path, split(short_coverage), {}, start=2, model=new)
-    model, edition = json_of(dataset_of(path), "datapackage.json")["breaks"]
+    model, edition = json_of(divided, "datapackage.json")["breaks"]
     assert (model["week"], model["kind"], model["model_before"]) == (str(week(1)), "model", "a" * 64)
     assert model["differs"] == ["model second, fingerprint bbbbbbbbbbbb, trained on 1,200 labels"]
     assert (edition["week"], edition["kind"], edition["edition"]) == (str(BREAK), "edition", 2)
     assert edition["reason"] == "El Dorado was divided"
-    assert "regions that begin: 2: geoId/06901, geoId/06902" in edition["differs"]
-    assert "regions that end: 1: geoId/06017" in edition["differs"]
+    assert edition["differs"][:2] == ["1 region ends: El Dorado", "2 regions begin: El Dorado West, El Dorado East"]
 
 
 def test_the_statement_has_the_promise_of_each_edition_and_of_the_whole(

@@ -25,10 +25,13 @@ def is_store(path: Path) -> bool:
 
 
 def profile_of_store(path: Path, coverage: Coverage) -> Profile:
-    """Return the profile of a store: for each region the mean of its noisy counts, which stands for every week."""
+    """Return the profile of a store: for each region the mean of its noisy counts, which stands for every week.
+
+    The weeks are those of its present edition.
+    """
     with open_store(path) as store:
         _require_same_categories(store, coverage)
-        regions, weeks = CellList(store.coverage).regions, store.entries()
+        regions, weeks = CellList(store.coverage).regions, store.present_entries()
         means = _means(store)
     place_ids = [store.coverage.geography.country.place_id, *(r.place_id for r in regions)]
     known = coverage.geography.by_place_id
@@ -43,7 +46,7 @@ def profile_of_store(path: Path, coverage: Coverage) -> Profile:
 
 def _means(store: Store) -> Floats:
     """Return the mean counts of the total and of each region; noise may take a mean below 0, a count cannot be."""
-    noisy = np.stack([checked_counts(store, entry) for entry in store.entries()])
+    noisy = np.stack([checked_counts(store, entry) for entry in store.present_entries()])
     counts, _ = estimates(CellList(store.coverage), noisy.astype(np.float64))
     signed = np.array([bool(measure.against) for measure in store.coverage.spec.measures])
     means: Floats = counts.mean(axis=0)
@@ -54,5 +57,7 @@ def _require_same_categories(store: Store, coverage: Coverage) -> None:
     old, new = ([c.id for c in spec.measures] for spec in (store.coverage.spec, coverage.spec))
     if old != new:
         raise InputError(f"{store.path}: counts the categories {', '.join(old)}; expected {', '.join(new)}")
-    if not store.entries():
-        raise InputError(f"{store.path}: has no week yet, so it says nothing of what is to be expected")
+    if not store.present_entries():
+        raise InputError(
+            f"{store.path}: its present edition has no week yet, so it says nothing of what is to be expected"
+        )

@@ -117,6 +117,11 @@ def _show(args: argparse.Namespace, plan: "Plan") -> None:
         out(f"{kind}: {MEANING[kind]}")
     if plan.ended:
         note(f"{len(plan.ended):,} regions end and nothing says which succeed them; give --crosswalk if others do")
+    if plan.shared:
+        note(
+            f"week {plan.change.from_week} shares hours with week {plan.shared}, so it can never be counted; declare "
+            "it lost with 'search-insights store lose', and go on with the week after it"
+        )
     what = "a change of " + plan.change.kind
     if plan.change.kind == "counting":
         what = f"edition {plan.edition}, from week {plan.change.from_week} on"

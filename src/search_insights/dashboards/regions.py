@@ -50,7 +50,9 @@ def find_places(dataset: Dataset, geographies: Sequence[Geography], specs: Seque
         unknown = sorted(ids - geography.by_place_id.keys())
         if not unknown:
             return Places(geography, _not_reported(dataset, geography, specs), listed)
-        if geography is not packaged and not listed:
+        ended = {each.region.place_id for each in listed if each.last_week != dataset.weeks[-1]}
+        unknown = [place for place in unknown if place not in ended]  # of earlier editions
+        if geography is not packaged and unknown:
             raise InputError(
                 f"{geography.source}: has no region {unknown[0]!r}, which {dataset.folder} has; "
                 "give the geography that the dataset was made with"

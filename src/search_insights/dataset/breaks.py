@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from search_insights.spec.changes import Difference
+from search_insights.spec.geography import Geography
 from search_insights.trends.release import Release
 from search_insights.trends.spans import Step
 
@@ -35,7 +36,8 @@ _WORDS = (
     ("sparsity", "another rule decides which regions are sparse"),
     ("scaling", "the scale follows another rule"),
 )
-_REGIONS = "regions that (begin|end)"
+_REGIONS = re.compile(r"regions that (begin|end)")
+_EXAMPLES = 3  # regions that are named
 _NEW_SCALE = "a new scale begins: values before and after cannot be compared"
 _MODEL = "searches were assigned to topics by another model"
 _TO_LOG = "searches came with their topics; how they were assigned is not known here"
@@ -60,22 +62,31 @@ def changes(release: Release) -> list[dict[str, Any]]:
             "from_week": step.change.from_week.isoformat() if step.change.from_week else None,
             "recorded_on": step.change.recorded_at[:10],
             "reason": step.change.reason,
-            "differs": differs(step),
+            "differs": differs(before, step),
         }
-        for step in release.steps[1:]
+        for before, step in pairwise(release.steps)
         if step.change.number <= last
     ]
 
 
-def differs(step: Step) -> list[str]:
-    """Return sentences that say what a change changed, each once."""
-    words = dict.fromkeys(_words(difference) for difference in step.differences)
-    return [*words, *([] if step.change.keeps_scale else [_NEW_SCALE])]
+def differs(before: Step, step: Step) -> list[str]:
+    """Return phrases that say what a change changed, each once."""
+    old, new = before.coverage.geography, step.coverage.geography
+    regions = [*_named(old, new, "ends", "end"), *_named(new, old, "begins", "begin")]
+    others = (_words(found) for found in step.differences if not _REGIONS.fullmatch(found.key))
+    return [*regions, *dict.fromkeys(others), *([] if step.change.keeps_scale else [_NEW_SCALE])]
+
+
+def _named(geography: Geography, other: Geography, one: str, several: str) -> Iterator[str]:
+    """Yield which regions a geography has and another has not, by name."""
+    own = [region.name for region in geography.regions if region.place_id not in other.by_place_id]
+    if own:
+        more = f" and {len(own) - _EXAMPLES:,} more" if len(own) > _EXAMPLES else ""
+        words = f"1 region {one}" if len(own) == 1 else f"{len(own):,} regions {several}"
+        yield f"{words}: {', '.join(own[:_EXAMPLES])}{more}"
 
 
 def _words(difference: Difference) -> str:
-    if re.fullmatch(_REGIONS, difference.key):
-        return f"{difference.key}: {difference.new}"
     if difference.kind == "words":
         return "names or descriptions differ"
     found = (words for key, words in _WORDS if difference.key.split(".")[0] == key)
@@ -89,10 +100,14 @@ def _of_editions(release: Release) -> Iterator[dict[str, Any]]:
     """
     for before, span in pairwise(release.spans):
         first, last = before.begun_by.number, span.begun_by.number
-        begun = [s for s in release.steps if s.change.kind == "counting" and first < s.change.number <= last]
-        what = dict.fromkeys(words for step in begun for words in differs(step))
+        begun = [
+            (earlier, step)
+            for earlier, step in pairwise(release.steps)
+            if step.change.kind == "counting" and first < step.change.number <= last
+        ]
+        what = dict.fromkeys(words for earlier, step in begun for words in differs(earlier, step))
         kind = {"kind": "edition", "edition": span.edition.number}
-        yield _break(span.weeks[0], kind, "; ".join(step.change.reason for step in begun), list(what))
+        yield _break(span.weeks[0], kind, "; ".join(step.change.reason for _, step in begun), list(what))
 
 
 def _of_models(release: Release) -> Iterator[dict[str, Any]]:

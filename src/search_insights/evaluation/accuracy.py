@@ -1,6 +1,6 @@
 """How accurate a release of a simulated log is: its published values compared with the truth."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,7 @@ from search_insights.evaluation.matching import require_same_release, require_tr
 from search_insights.simulation.truth import Truth, read_truth
 from search_insights.store.ledger import SparsityRecord
 from search_insights.store.opening import open_store
+from search_insights.store.store import Store
 from search_insights.support.arrays import Bools, Floats
 from search_insights.support.charts import save_chart
 from search_insights.trends.derive import Trends, derive, trend_counts
@@ -38,16 +39,27 @@ class Accuracy:
 def evaluate(store_path: Path, truth_path: Path) -> list[Accuracy]:
     """Compare every published value of a store's release with the exact bounded ratio.
 
-    Refuse a truth that is not that of the log in the store.
+    Refuse a truth that is not that of the log in the store. A truth is of one spec and geography, so of a store with
+    several editions the weeks of the present one are compared.
     """
     with open_store(store_path) as store:
-        trends, sparsity = derive(store), store.sparsity()
+        weeks = [entry.week for entry in store.present_entries()]
+        if not weeks:
+            raise InputError(f"{store_path}: its present edition has no week yet")
+        trends, sparsity = derive(store, weeks), _sparsity(store)
         truth = read_truth(truth_path, store.coverage, trends.regions)
         identity = require_same_release(truth_path, store)
         if not set(truth.weeks) & set(trends.weeks):
             raise InputError(f"{truth_path}: has no week in common with {store_path}; is it the truth of that log?")
         require_truth_of_log(truth_path, truth, store, identity)
     return accuracy_of(trends, sparsity, truth)
+
+
+def _sparsity(store: Store) -> SparsityRecord | None:
+    """Return the last decision on sparse regions, with those that all editions removed."""
+    last = {record.edition: record for record in store.sparsities()}  # those of the latest change come last
+    removed = [place for record in last.values() for place in record.removed]
+    return replace(last[max(last)], removed=removed) if last else None
 
 
 def accuracy_of(trends: Trends, sparsity: SparsityRecord | None, truth: Truth) -> list[Accuracy]:

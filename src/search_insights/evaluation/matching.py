@@ -43,7 +43,7 @@ def require_truth_of_log(path: Path, truth: Truth, store: Store, identity: Mappi
     Where ZIPs straddle counties, the truth is where people were, and a store that counts a level by the ZIP differs. It
     still agrees with the truth at one level: the finest, or the coarsest if each level has a column.
     """
-    entries = [entry for entry in store.entries() if entry.week in truth.weeks]
+    entries = [entry for entry in store.present_entries() if entry.week in truth.weeks]
     regions = np.array([region.level for region in CellList(store.coverage).regions])
     deviations = [_deviations(truth, store, entry) for entry in entries]
     excess = _excess(deviations)

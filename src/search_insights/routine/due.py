@@ -1,6 +1,6 @@
 """Which weeks are due: over, with a complete log, and not in the store."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -14,19 +14,24 @@ from search_insights.store.identity import Known
 from search_insights.store.journal import read_journal
 from search_insights.store.ledger import LedgerEntry, WeekNote
 from search_insights.store.opening import is_unused, open_store
+from search_insights.store.store import Store
 
 _STEP = timedelta(days=DAYS_OF_WEEK)
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a store has: its ledger, the weeks that are lost, by what it is known, and its notes on weeks."""
+    """What a store has: its ledger, the weeks that are lost, its notes on weeks, and by what it is known.
+
+    `changes` are the numbers of the recorded changes that a dataset must know.
+    """
 
     entries: tuple[LedgerEntry, ...] = ()
     lost: frozenset[date] = frozenset()
     declared: frozenset[date] = frozenset()
-    known: Known | None = None
+    changes: frozenset[int] = frozenset()
     notes: tuple[WeekNote, ...] = ()
+    known: Known | None = None
 
     @property
     def weeks(self) -> tuple[date, ...]:
@@ -42,7 +47,17 @@ def read_held(settings: Settings) -> Held:
         return Held(lost=lost)
     with open_store(store) as opened:
         declared = frozenset(week.week for week in opened.lost())
-        return Held(tuple(opened.entries()), lost | declared, declared, opened.known, tuple(opened.notes()))
+        entries = tuple(opened.entries())
+        notes, changes = tuple(opened.notes()), _changes_of(opened, entries)
+        return Held(entries, lost | declared, declared, changes, notes, opened.known)
+
+
+def _changes_of(store: Store, entries: Sequence[LedgerEntry]) -> frozenset[int]:
+    """Return the changes after the first that are not those of an edition without weeks: that may be withdrawn."""
+    if not entries:
+        return frozenset()
+    last = store.edition_of(entries[-1].week).changes[-1].number
+    return frozenset(change.number for change in store.changes() if 1 < change.number <= last)
 
 
 def store_of(settings: Settings) -> Path:

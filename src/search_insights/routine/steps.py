@@ -69,11 +69,11 @@ def remove_all_leftovers(settings: Settings) -> None:
 
 
 def dataset_is_current(folder: Path, held: Held) -> bool:
-    """Return whether a folder shows the noise of every week of the store, every lost week and every note.
+    """Return whether a folder shows the noise of every week of the store, every lost week, note and recorded change.
 
-    A damaged one does not.
+    No if it is damaged.
     """
-    from search_insights.dataset.folder import published_weeks, read_dataset
+    from search_insights.dataset.folder import published_changes, published_weeks, read_dataset
 
     try:
         privacy = read_dataset(folder).privacy
@@ -85,6 +85,7 @@ def dataset_is_current(folder: Path, held: Held) -> bool:
         shown == {entry.week: entry.checksum for entry in held.entries}
         and {row["week"] for row in lost} == {week.isoformat() for week in held.declared}
         and [(row["week"], row["reason"]) for row in notes] == [(n.week.isoformat(), n.reason) for n in held.notes]
+        and published_changes(folder) == held.changes
     )
 
 

@@ -19,6 +19,9 @@ _MOST_OF_A_REASON = 500  # characters
 _JOINERS = "\u200c\u200d"  # not printable by themselves, but many scripts need them
 _CHECKSUM = re.compile("[0-9a-fA-F]{64}")
 
+# Days of a calendar begin up to 26 hours apart, so weeks that begin farther apart than this share no instant.
+_FARTHEST = timedelta(days=DAYS_OF_WEEK + 2)
+
 UNKNOWN = "unknown"  # how times were read in a week of schema version 1, whose times were text or had no zone
 
 
@@ -130,6 +133,8 @@ class LostWeek:
 
 def _shares_instants(first_day: date, begins_at: str, ends_at: str, week: Week) -> bool:
     """Return whether a week has an instant of the one that begins on a day, at an instant that may be unknown."""
+    if abs(first_day - week.first_day) > _FARTHEST:
+        return False
     first, last = _widest_span(first_day)
     if first <= begins_at < ends_at <= last:
         first, last = begins_at, ends_at

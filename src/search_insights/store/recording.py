@@ -1,7 +1,8 @@
 """Recording a change of spec or geography: what it means is worked out first, then it is written, whole or not at all.
 
-Weeks that are in the store stay what they are. So a new counting begins after the last of them, and shares no instant
-with any: a week that straddled two editions would be counted twice.
+Weeks that are in the store stay what they are. So a new counting begins after the last of them. In another time zone,
+or from another weekday on, its first week may share hours with the last one before; that week can then never be
+counted, because no instant belongs to two weeks, and has to be declared lost.
 """
 
 import json
@@ -27,7 +28,8 @@ from search_insights.store.store import Store, transaction
 class Plan:
     """A change that can be recorded: what differs, and the number of its edition.
 
-    `ended` are regions that the new geography no longer has and that no other succeeds.
+    `ended` are regions that the new geography no longer has and that no other succeeds. `shared` is the counted week
+    with which the first week of the edition shares instants, if any.
     """
 
     change: Change
@@ -35,6 +37,7 @@ class Plan:
     found: tuple[Difference, ...]
     edition: int
     ended: tuple[str, ...]
+    shared: date | None = None
 
 
 def plan_change(
@@ -74,7 +77,8 @@ def plan_change(
     _require_fit(store, [*changes, change], coverage)
     after = coverage.geography.by_place_id
     ended = [p for p in present.counted.geography.by_place_id if p not in after and p not in (crosswalk or {})]
-    return Plan(change, coverage, tuple(found), len(store.editions) + (kind == "counting"), tuple(ended))
+    edition = len(store.editions) + (kind == "counting")
+    return Plan(change, coverage, tuple(found), edition, tuple(ended), _shared(store, coverage, from_week))
 
 
 def record_change(store_path: Path, plan: Plan) -> None:
@@ -128,7 +132,7 @@ def _require_free(store: Store, coverage: Coverage, from_week: date | None) -> N
     if from_week is None:
         raise InputError("`from_week`: what is counted differs, so say from which week on: its first day")
     try:
-        begins = week_of(coverage.spec, from_week)
+        week_of(coverage.spec, from_week)
     except InputError as error:
         raise InputError(f"`from_week`: {error}") from None
     present = store.editions[-1]
@@ -148,11 +152,14 @@ def _require_free(store: Store, coverage: Coverage, from_week: date | None) -> N
     for week in sorted(finals, reverse=True):
         if week >= from_week:
             raise InputError(f"`from_week`: week {week} was counted already, and stays as it is; begin after it")
-        if finals[week].overlaps(begins):
-            raise InputError(
-                f"`from_week`: week {begins} would share instants with week {week}, which was counted in another time "
-                "zone or from another weekday on; begin with a later week, and declare the one between lost"
-            )
+
+
+def _shared(store: Store, coverage: Coverage, from_week: date | None) -> date | None:
+    """Return the week of the store that shares instants with the first week of a new edition."""
+    if from_week is None:
+        return None
+    begins = week_of(coverage.spec, from_week)
+    return next((entry.week for entry in store.entries() if entry.final.overlaps(begins)), None)
 
 
 def _require_fit(store: Store, changes: Sequence[Change], coverage: Coverage) -> None:

@@ -85,6 +85,11 @@ class Store:
         with explained(self.path):
             return entries_of(self.connection)
 
+    def present_entries(self) -> list[LedgerEntry]:
+        """Return the entries of the present edition's weeks."""
+        present = self.editions[-1].number
+        return [entry for entry in self.entries() if self.edition_of(entry.week).number == present]
+
     def holds(self, week: Week) -> bool:
         """Return whether a week was noised already."""
         return bool(self._rows("SELECT 1 FROM ledger WHERE week = ?", week.first_day))
@@ -127,17 +132,20 @@ class Store:
             return lost_of(self.connection)
 
     def lose(self, lost: LostWeek) -> None:
-        """Declare a week lost, once. The store must not hold any instant of it, and never will."""
+        """Declare a week lost, once. The store must not hold it, and never will."""
         with explained(self.path), transaction(self.connection):
             self.require_can_be_lost(lost)
             self.connection.execute("INSERT INTO lost VALUES (?, ?, ?, ?, ?)", list(astuple(lost)))
         remember_lost(self.path, [lost])
 
     def require_can_be_lost(self, lost: LostWeek) -> None:
-        """Refuse a week that the store holds, and one that was declared lost already."""
+        """Refuse a week that the store holds, and one that was declared lost already.
+
+        One that shares hours with a week of another edition is lost: it can never be counted.
+        """
         week = Week(lost.week, self.edition_of(lost.week).counted.spec.time_zone)
-        if self._overlaps(week):
-            raise StoreError(f"{self.path}: holds week {week}, or some of its instants; it is not lost")
+        if self.holds(week):
+            raise StoreError(f"{self.path}: holds week {week}; it is not lost")
         for known in self.lost():
             if known.week == lost.week:
                 raise StoreError(

@@ -101,7 +101,7 @@ def _lost_problems(store: Store, entries: list[LedgerEntry]) -> Iterator[str]:
         if not lost.reason.strip():
             yield f"lost week {week}: has no reason"
         for entry in entries:
-            if entry.final.overlaps(week):
+            if entry.week == lost.week:
                 yield f"week {entry.week}: is in the store, although week {week} was declared lost"
 
 

@@ -4,7 +4,7 @@ import { showAbout, showEmbed } from "./about.js";
 import { Charts } from "./charts.js";
 import { loadJson, openRelease } from "./data.js";
 import { byId, h } from "./dom.js";
-import { capitalize } from "./format.js";
+import { capitalize, longDate } from "./format.js";
 import { MapPanel } from "./panel.js";
 import { Search } from "./search.js";
 import { addressOf, readAddress, togglePin, writeAddress } from "./state.js";
@@ -223,8 +223,8 @@ function chip(r, pin, color) {
   );
 }
 
-function drawNote({ release: r, n, ownSeries }, unknownRegion) {
-  const why = r.whyMissing(n);
+function drawNote({ release: r, n, week, ownSeries }, unknownRegion) {
+  const why = r.whyMissing(n, week);
   const text = unknownRegion
     ? `This dataset has no region “${unknownRegion}”. Showing ${r.label(n)} instead.`
     : !ownSeries?.has(n)
@@ -232,6 +232,29 @@ function drawNote({ release: r, n, ownSeries }, unknownRegion) {
       : "";
   byId("note").textContent = text;
   byId("note").hidden = !text;
+  drawLife(r, n);
+}
+
+// When the selected region began or ended, and which regions it followed or was followed by.
+function drawLife(r, n) {
+  const life = r.lifeOf.get(n);
+  const day = (week) => `the week of ${longDate(r.weeks[week])}`;
+  const parts = [];
+  if (life?.first > 0)
+    parts.push(sentence(r, `Reported since ${day(life.first)}`, "It follows", r.predecessors(n)));
+  if (life && life.last < r.weeks.length - 1)
+    parts.push(sentence(r, `Reported until ${day(life.last)}`, "It was followed by", life.next));
+  byId("life").replaceChildren(...parts.flat());
+  byId("life").hidden = !parts.length;
+}
+
+// A sentence, and one that names other regions, each a link.
+function sentence(r, text, words, others) {
+  if (!others.length) return [`${text}. `];
+  const link = (n) => h("button", { type: "button", class: "link", onclick: () => openAndFocus(n) }, r.label(n));
+  const comma = (i) => (i === 0 ? [] : [i === others.length - 1 ? " and " : ", "]);
+  const names = others.flatMap((other, i) => [...comma(i), link(other)]);
+  return [`${text}. ${words} `, ...names, ". "];
 }
 
 async function drawTable(view) {
@@ -255,6 +278,7 @@ async function drawTable(view) {
     rows,
     cellOf,
     trend,
+    week,
     pins: app.state.pins,
     showAllRows: app.showAllRows,
     selected: view.n,

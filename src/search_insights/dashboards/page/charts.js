@@ -2,9 +2,9 @@
 
 import { byId, h, s } from "./dom.js";
 import { REGION_COLUMNS, downloadMenu, regionFields, valueColumns, valueFields } from "./download.js";
-import { formatNumber, weekDates, weekLabel } from "./format.js";
+import { formatNumber, shortDate, weekDates, weekLabel } from "./format.js";
 import { seriesPicture } from "./picture.js";
-import { drawChart, readout, seriesTable } from "./series.js";
+import { breakLetter, drawChart, readout, seriesTable } from "./series.js";
 import { theme } from "./theme.js";
 
 const DASHES = [null, "7 3", "2 3", "9 3 2 3", "5 2", "1 2"];
@@ -55,6 +55,7 @@ export class Charts {
     this.drawn = r.trends.map((_, trend) => this.card(this.chart(trend), height));
     this.element.replaceChildren(...this.drawn.map(({ card }) => card));
     this.drawLegend();
+    this.drawBreaks();
     this.drawTable();
     this.drawn.forEach(({ chart, values, card }, i) => {
       values.replaceChildren(...readout(chart, week));
@@ -82,7 +83,7 @@ export class Charts {
       cells: series?.line(region, trend) ?? r.weeks.map(() => null),
       color: this.colorOf(i),
       dash: DASHES[i % DASHES.length],
-      missing: r.whyMissing(region).short,
+      missing: (at) => r.whyMissing(region, at).short,
     });
     const others = pins.map((pin, i) => [pin, pinnedSeries[i]]).filter(([pin]) => pin !== n);
     const children = container === n && childSeries ? r.children(n).filter((child) => childSeries.has(child)) : [];
@@ -91,6 +92,7 @@ export class Charts {
       title: r.trends[trend].title,
       weeks: r.weeks,
       week,
+      breaks: r.breaks,
       lines: [line(n, ownSeries, 0), ...others.map(([pin, series], i) => line(pin, series, i + 1))],
       context: [],
       parent: showParent ? parentSeries.line(r.parents[n], trend) : null,
@@ -168,6 +170,23 @@ export class Charts {
     byId("series-legend").replaceChildren(...items);
   }
 
+  // The breaks in words: the letter of its mark, the week as a button that shows it, and what differs.
+  drawBreaks() {
+    const { breaks, weeks: all } = this.view.release;
+    byId("break-list").replaceChildren(
+      ...breaks.map(({ week, label, text }, i) =>
+        h(
+          "li",
+          {},
+          h("strong", { class: "letter" }, breakLetter(i)),
+          h("button", { type: "button", class: "link", onclick: () => this.onWeek(week) }, weekLabel(all[week])),
+          `, ${label}. ${text}`,
+        ),
+      ),
+    );
+    byId("breaks").hidden = !breaks.length;
+  }
+
   drawTable() {
     if (byId("series-details").open && this.drawn.length)
       byId("series-table").replaceChildren(seriesTable(this.drawn.map(({ chart }) => chart)));
@@ -190,7 +209,8 @@ export class Charts {
   picture() {
     const { release: r, n, week } = this.view;
     const charts = this.drawn.map(({ chart, svg }) => ({ ...chart, svg }));
-    const source = `${r.title}. ${r.peak ? `${r.peak}. ` : ""}Gaps: no value (not 0).`;
+    const breaks = r.breaks.map(({ week: at, label }, i) => `${breakLetter(i)}: ${label}, ${shortDate(r.weeks[at])}. `);
+    const source = `${r.title}. ${r.peak ? `${r.peak}. ` : ""}${breaks.join("")}Gaps: no value (not 0).`;
     return seriesPicture(charts, { title: r.label(n), subtitle: `Selected week: ${weekDates(r.weeks[week])}`, source });
   }
 

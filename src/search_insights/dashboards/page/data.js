@@ -1,7 +1,7 @@
 // A published release, loaded file by file. Regions are identified by number; dashboards/data_files.py describes the
 // files. A cell is the value of one region, trend and week with its interval; null if the value is missing.
 
-import { capitalize } from "./format.js";
+import { capitalize, longDate } from "./format.js";
 
 const GZIP_MAGIC = [0x1f, 0x8b];
 
@@ -47,6 +47,7 @@ class Release {
     this.childrenOf = new Map();
     this.cache = new Map();
     this.hasSeries = new Set(index.withSeries);
+    this.lifeOf = new Map(index.lives.map(([n, first, last, next]) => [n, { first, last, next }]));
     this.add(regions);
     if (this.hasMap) this.outlines().catch(() => {}); // the largest file of the first view: start loading it now
   }
@@ -130,14 +131,31 @@ class Release {
       .join(", ");
   }
 
-  // Whether the spec excludes a region from every week.
-  isExcluded(n) {
-    return this.reasonNumbers[n] > 0;
+  // Whether a region is not reported in a week: the spec excludes it from every week, or it did not exist then.
+  isExcluded(n, week) {
+    return this.reasonNumbers[n] > 0 || this.isAbsent(n, week);
   }
 
-  // Why a region has no value: it is never reported, or there was not enough data. Neither means a low value.
-  whyMissing(n) {
-    if (this.isExcluded(n)) return unreported(`Not reported: ${this.reasons[this.reasonNumbers[n] - 1]}`);
+  // Whether a region began after a week, or ended before it.
+  isAbsent(n, week) {
+    const life = this.lifeOf.get(n);
+    return life !== undefined && (week < life.first || week > life.last);
+  }
+
+  // The regions that a region followed when it began.
+  predecessors(n) {
+    return [...this.lifeOf].filter(([, { next }]) => next.includes(n)).map(([before]) => before);
+  }
+
+  // Why a region has no value: it is never reported, it did not exist, or there was not enough data. None of these
+  // means a low value.
+  whyMissing(n, week) {
+    if (this.isAbsent(n, week)) {
+      const { first, last } = this.lifeOf.get(n);
+      if (week < first) return unreported(`Not reported before the week of ${longDate(this.weeks[first])}`);
+      return unreported(`Not reported after the week of ${longDate(this.weeks[last])}`);
+    }
+    if (this.reasonNumbers[n] > 0) return unreported(`Not reported: ${this.reasons[this.reasonNumbers[n] - 1]}`);
     if (!this.level(n).counted) return unreported("Not reported at this level");
     return { kind: "missing", text: capitalize(this.missingText), short: this.missingText };
   }
@@ -149,7 +167,7 @@ class Release {
   // The kinds of missing values that this dataset distinguishes, with their texts.
   get missingKinds() {
     const missing = ["missing", this.missingText];
-    return this.knowsUnreported ? [missing, ["unreported", UNREPORTED]] : [missing];
+    return this.knowsUnreported || this.lifeOf.size ? [missing, ["unreported", UNREPORTED]] : [missing];
   }
 
   block(trend, week) {

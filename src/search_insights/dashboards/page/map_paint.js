@@ -33,7 +33,8 @@ function paintShapes(map, { colors, hatches: hatched }) {
     c.globalAlpha = inside ? 1 : 0.28;
     const value = scene.valueOf(n);
     if (inside && n === scene.container && map.points.length) c.fillStyle = colors.blank;
-    else if (Number.isNaN(value)) c.fillStyle = hatched[map.release.isExcluded(n) ? "unreported" : "missing"];
+    else if (Number.isNaN(value))
+      c.fillStyle = hatched[map.release.isExcluded(n, scene.week) ? "unreported" : "missing"];
     else c.fillStyle = colors.ramp[classOf(value, scene.trend, map.release.classes)];
     c.fill(outlines.paths.get(n), "evenodd");
   }
@@ -80,7 +81,7 @@ function paintPoint(map, n, { colors, hatches: hatched }, scale) {
   const { context: c, scene } = map;
   const value = scene.valueOf(n);
   const path = map.circle(n, scale);
-  const excluded = map.release.isExcluded(n);
+  const excluded = map.release.isExcluded(n, scene.week);
   c.lineWidth = 1.2 / map.view.k;
   if (Number.isNaN(value)) {
     c.fillStyle = hatched[excluded ? "unreported" : "missing"];

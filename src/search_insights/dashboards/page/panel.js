@@ -136,7 +136,7 @@ export class MapPanel {
   }
 
   valueText(n, cell) {
-    if (!cell) return this.release.whyMissing(n).text;
+    if (!cell) return this.release.whyMissing(n, this.view.week).text;
     return cell.low === null
       ? formatNumber(cell.value)
       : `${formatNumber(cell.value)}, between ${formatNumber(cell.low)} and ${formatNumber(cell.high)}`;
@@ -156,7 +156,7 @@ export class MapPanel {
             formatNumber(cell.value),
             cell.low === null ? null : h("span", { class: "range" }, formatInterval(cell)),
           )
-        : h("span", { class: "missing" }, r.whyMissing(n).text),
+        : h("span", { class: "missing" }, r.whyMissing(n, this.view.week).text),
     );
     tip.hidden = false;
     const { offsetWidth: width, offsetHeight: height } = tip;

@@ -103,7 +103,7 @@ function missingLegend(release, y, colors) {
 function fillOf(map, n, colors) {
   const value = map.scene.valueOf(n);
   if (n === map.scene.container && map.points.length) return colors.blank;
-  if (Number.isNaN(value)) return map.release.isExcluded(n) ? "url(#unreported)" : "url(#missing)";
+  if (Number.isNaN(value)) return map.release.isExcluded(n, map.scene.week) ? "url(#unreported)" : "url(#missing)";
   return colors.ramp[classOf(value, map.scene.trend, map.release.classes)];
 }
 
@@ -171,7 +171,7 @@ export function hatchSwatch(kind) {
   );
 }
 
-// charts: [{ title, svg, lines, context, week }]
+// charts: [{ title, svg, lines, context, week, breaks }]
 export function seriesPicture(charts, { title, subtitle, source }) {
   const [first] = charts;
   const width = Number(first.svg.getAttribute("width"));

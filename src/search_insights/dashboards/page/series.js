@@ -12,7 +12,10 @@ const BOTTOM = 30;
 const HOVER_DISTANCE = 6; // pixels
 const STRIP = 5; // height of the strip under the axis that marks weeks without a value
 
-// chart: { title, weeks, week, lines: [{ label, cells, color, dash, missing }], parent, children: [{ label, cells }] }
+const LETTER_ROOM = 13; // pixels between the letters of two breaks
+
+// chart: { title, weeks, week, lines: [{ label, cells, color, dash, missing(week) }], parent,
+//   children: [{ label, cells }], breaks: [{ week, label, text }] }
 export function drawChart(chart, width, height) {
   const [colors, scale] = [theme(), scales(chart, width, height)];
   const svg = s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" });
@@ -20,7 +23,8 @@ export function drawChart(chart, width, height) {
   const highlight = s("path", { stroke: colors.muted, "stroke-width": 1.8 });
   const markers = s("g", {});
   const lines = [...contextLines(chart, scale, colors), highlight, ...regionLines(chart, scale)];
-  svg.append(axes(chart, scale, colors, width, height), missingStrip(chart, scale, colors, height), weekLine);
+  svg.append(axes(chart, scale, colors, width, height), missingStrip(chart, scale, colors, height));
+  svg.append(breakMarks(chart, scale, colors, height), weekLine);
   svg.append(clipped(lines, width, height), markers);
   const markWeek = (week, child = null) => {
     highlight.setAttribute("d", child ? linePath(child.cells, scale) : "");
@@ -78,6 +82,7 @@ function nearestChild(chart, scale, week, y) {
 
 function scales(chart, width, height) {
   const last = Math.max(1, chart.weeks.length - 1);
+  const broken = new Set(chart.breaks.map(({ week }) => week));
   const plotWidth = width - LEFT - RIGHT - 12;
   const own = chart.lines.flatMap((line) => line.cells.map((cell) => (cell ? (cell.high ?? cell.value) : 0)));
   const parent = (chart.parent ?? []).map((cell) => cell?.value ?? 0);
@@ -98,7 +103,29 @@ function scales(chart, width, height) {
     y: (value) => height - BOTTOM - ((height - BOTTOM - TOP) * value) / axisTop,
     week: (x) => Math.min(chart.weeks.length - 1, Math.max(0, Math.round(((x - LEFT - 6) / plotWidth) * last))),
     weekWidth: plotWidth / last,
+    broken,
   };
+}
+
+// A, B, C, ... and after Z by number.
+export const breakLetter = (i) => (i < 26 ? String.fromCharCode(65 + i) : String(i + 1));
+
+// A dashed line before the first week of each break, with its letter; the list below the charts explains it. Where
+// letters would cover each other only the first is shown.
+function breakMarks(chart, scale, colors, height) {
+  const group = s("g", { class: "break-marks" });
+  let free = -Infinity;
+  chart.breaks.forEach(({ week }, i) => {
+    const x = Math.round(scale.x(week) - scale.weekWidth / 2) + 0.5;
+    const style = { stroke: colors.ink, "stroke-dasharray": "3 3", "stroke-opacity": 0.7 };
+    group.append(s("line", { x1: x, x2: x, y1: TOP - 4, y2: height - BOTTOM, ...style }));
+    if (x < free) return;
+    free = x + LETTER_ROOM;
+    const box = { x: x - 6, y: 0, width: 12, height: 13, rx: 3, fill: colors.surface, stroke: colors.muted };
+    const text = { x, y: 10, "text-anchor": "middle", "font-size": 10, "font-weight": 650, fill: colors.ink };
+    group.append(s("rect", box), s("text", { ...text, "font-family": "system-ui, sans-serif" }, breakLetter(i)));
+  });
+  return group;
 }
 
 // The smallest round number that is not below `least`.
@@ -107,12 +134,12 @@ function niceStep(least) {
   return [1, 2, 2.5, 5, 10].map((step) => step * power).find((step) => step >= least * 0.999);
 }
 
-// Runs of consecutive weeks with values: no line is drawn through a week without a value.
-function runs(cells) {
+// Runs of consecutive weeks with values: no line is drawn through a week without a value, or across a break.
+function runs(cells, { broken }) {
   const result = [];
   cells.forEach((cell, week) => {
     if (!cell) return;
-    if (week && cells[week - 1]) result.at(-1).push(week);
+    if (week && cells[week - 1] && !broken.has(week)) result.at(-1).push(week);
     else result.push([week]);
   });
   return result;
@@ -121,7 +148,7 @@ function runs(cells) {
 const pointAt = (scale, week, value) => `${scale.x(week).toFixed(1)},${scale.y(value).toFixed(1)}`;
 
 function linePath(cells, scale) {
-  return runs(cells)
+  return runs(cells, scale)
     .map((run) => {
       const points = run.map((week) => pointAt(scale, week, cells[week].value));
       return `M${points.join("L")}${run.length === 1 ? "h0.01" : ""}`;
@@ -130,7 +157,10 @@ function linePath(cells, scale) {
 }
 
 function bandPath(cells, scale) {
-  return runs(cells.map((cell) => (cell && cell.low !== null && cell.high !== null ? cell : null)))
+  return runs(
+    cells.map((cell) => (cell && cell.low !== null && cell.high !== null ? cell : null)),
+    scale,
+  )
     .map((run) => {
       if (run.length === 1) return whisker(scale, run[0], cells[run[0]]);
       const upper = run.map((week) => pointAt(scale, week, cells[week].high));
@@ -152,7 +182,7 @@ function strokes(line, scale) {
     "stroke-width": 2,
     "stroke-dasharray": line.dash,
   });
-  const single = runs(line.cells).filter((run) => run.length === 1);
+  const single = runs(line.cells, scale).filter((run) => run.length === 1);
   const dots = single.map(([week]) =>
     s("circle", { cx: scale.x(week), cy: scale.y(line.cells[week].value), r: 2.2, fill: line.color }),
   );
@@ -260,17 +290,19 @@ function drawMarkers(group, chart, scale, week, colors, height) {
   }
 }
 
-function summary({ title, weeks, week, lines }) {
+function summary({ title, weeks, week, lines, breaks }) {
   const parts = lines.map(({ label, cells, missing }) => {
     const present = cells.filter(Boolean);
-    if (!present.length) return `${label}: ${missing} in any week.`;
+    if (!present.length) return `${label}: ${missing(week)} in any week.`;
     const top = present.reduce((a, b) => (b.value > a.value ? b : a));
-    const current = `${cells[week] ? formatNumber(cells[week].value) : missing} in the selected week`;
+    const current = `${cells[week] ? formatNumber(cells[week].value) : missing(week)} in the selected week`;
     const highest = `highest ${formatNumber(top.value)} in the week of ${shortDate(weeks[cells.indexOf(top)])}`;
     const gaps = cells.length - present.length;
     const gapText = gaps ? `${gaps} of ${cells.length} weeks without a value` : "a value in every week";
     return `${label}: ${current}; ${highest}; ${gapText}.`;
   });
+  const marks = breaks.map(({ week: at, label }) => `${label} from the week of ${shortDate(weeks[at])} on`);
+  if (marks.length) parts.push(`Breaks in the series: ${marks.join("; ")}.`);
   return `${title}, ${shortDate(weeks[0])} to ${shortDate(weeks.at(-1))}. ${parts.join(" ")}`;
 }
 
@@ -294,7 +326,8 @@ export function readout(chart, week) {
             }),
           )
         : null;
-    const value = cell ? h("strong", {}, formatNumber(cell.value)) : h("span", { class: "missing" }, line.missing);
+    const missing = () => h("span", { class: "missing" }, line.missing(week));
+    const value = cell ? h("strong", {}, formatNumber(cell.value)) : missing();
     const range = cell && cell.low !== null ? h("span", { class: "range" }, formatInterval(cell)) : null;
     const name = chart.lines.length > 1 ? h("span", { class: "name" }, line.label) : null;
     return h("span", { class: i ? "reading" : "reading first" }, swatch, name, value, range);
@@ -313,11 +346,12 @@ export function seriesTable(charts) {
       return h(
         "td",
         { class: cell ? "number" : "missing" },
-        cell ? formatNumber(cell.value) : line.missing,
+        cell ? formatNumber(cell.value) : line.missing(week),
         cell && cell.low !== null ? h("span", { class: "range" }, ` ${formatInterval(cell)}`) : null,
       );
     });
-    return h("tr", {}, h("th", { scope: "row" }, weekLabel(iso).replace("Week of ", "")), cells);
+    const marks = first.breaks.filter((found) => found.week === week).map(({ label }) => ` (break: ${label})`);
+    return h("tr", {}, h("th", { scope: "row" }, weekLabel(iso).replace("Week of ", ""), marks), cells);
   });
   return h(
     "table",

@@ -9,7 +9,7 @@ const BAR_WIDTH = 150;
 
 const missing = (text) => h("span", { class: "missing" }, text);
 
-// view: { release, rows, cellOf(n, trend), trend, pins, selected, showAllRows, onOpen(n), onPin(n), onShowAll() }
+// view: { release, rows, cellOf(n, trend), trend, week, pins, selected, showAllRows, onOpen(n), onPin(n), onShowAll() }
 export class RegionTable {
   constructor(element) {
     this.element = element;
@@ -139,13 +139,13 @@ export class RegionTable {
   }
 
   valueText(n, cell) {
-    return cell ? formatNumber(cell.value) : missing(this.view.release.whyMissing(n).short);
+    return cell ? formatNumber(cell.value) : missing(this.view.release.whyMissing(n, this.view.week).short);
   }
 
   // The selected trend has its interval beside the value.
   intervalCells(n, cell, top) {
     if (!cell) {
-      const { text } = this.view.release.whyMissing(n);
+      const { text } = this.view.release.whyMissing(n, this.view.week);
       return [h("td", { class: "missing-cell wide", colspan: 2 }, missing(text))];
     }
     const range = cell.low === null ? "" : formatInterval(cell);

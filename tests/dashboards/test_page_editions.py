@@ -1,0 +1,101 @@
+"""Readers see the breaks of a series, and when a region began, ended and was followed by others."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from search_insights.dashboards.site import dashboard
+from search_insights.dataset.publication import publish
+from search_insights.store.ledger import ModelRecord
+from tests.support.browser import Visit, heading, served, visit
+from tests.support.dashboards import US, data_folder, read_json, region_ids
+from tests.support.editions import CROSSWALK, EAST, FORMER, WEST, split
+from tests.support.quick_accounting import patch_accounting
+from tests.support.stores import FIRST, add_weeks, changed, short_window_coverage
+
+MODEL_BREAK, EDITION_BREAK = FIRST + timedelta(weeks=2), FIRST + timedelta(weeks=4)
+
+
+@pytest.fixture(scope="module")
+def broken_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of six weeks: after two the model changes, after four a county is divided."""
+    folder = tmp_path_factory.mktemp("broken")
+    coverage, store = short_window_coverage(folder), folder / "store.db"
+    first, second = ModelRecord("a" * 64, "{}"), ModelRecord("b" * 64, '{"name": "second"}')
+    add_weeks(store, coverage, {}, {}, model=first)
+    add_weeks(store, coverage, {}, {}, start=2, model=second)
+    changed(store, split(coverage), "El Dorado was divided", EDITION_BREAK, CROSSWALK)
+    add_weeks(store, split(coverage), {}, {}, start=4, model=second)
+    with pytest.MonkeyPatch.context() as patch:
+        patch_accounting(patch.setattr)
+        publish(store, folder / "dataset")
+    return dashboard([folder / "dataset"], folder / "site").folder
+
+
+@pytest.fixture
+def broken_page(browser: Browser, broken_site: Path) -> Iterator[Visit]:
+    """The site in a browser."""
+    with served(broken_site) as address, visit(browser, address) as visitor:
+        yield visitor
+
+
+def test_the_data_files_have_breaks_and_lives(broken_site: Path) -> None:
+    """Weeks and regions are numbered; only regions that do not live through all weeks are listed."""
+    data = data_folder(broken_site, US)
+    index, ids = read_json(data / "index.json.gz"), region_ids(data)
+    assert [(b["week"], b["label"]) for b in index["breaks"]] == [(2, "another model"), (4, "new edition")]
+    former, west, east = (ids.index(place) for place in (FORMER, WEST, EAST))
+    assert sorted(index["lives"]) == sorted([[former, 0, 3, [west, east]], [west, 4, 5, []], [east, 4, 5, []]])
+
+
+def test_breaks_are_marked_in_every_chart_and_explained_in_words(broken_page: Visit) -> None:
+    """A line with a letter in each chart, which no series crosses; the same in words, for eyes and screen readers."""
+    page = broken_page.open()
+    charts = page.locator("#charts svg[role=img]")
+    assert charts.count() == 3
+    for i in range(3):
+        assert charts.nth(i).locator(".break-marks text").all_text_contents() == ["A", "B"]
+        assert charts.nth(i).locator(".break-marks line").count() == 2
+        label = str(charts.nth(i).get_attribute("aria-label"))
+        assert "another model from the week of 18 Jan 2021 on; new edition from the week of 1 Feb 2021 on" in label
+    line = str(charts.nth(0).locator("path[stroke-width='2']").get_attribute("d"))
+    assert line.count("M") == 3, "the line is interrupted at each break"
+    first, second = page.locator("#break-list li").all_inner_texts()
+    assert re.match(r"A\s*Week of 18 January 2021, another model\.", first)
+    assert "El Dorado was divided." in second
+    assert "1 region ends: El Dorado" in second
+    page.locator("#series-details summary").click()
+    assert page.locator("#series-table th", has_text="(break: new edition)").count() == 1
+
+
+def test_a_break_can_be_reached_by_keyboard(broken_page: Visit) -> None:
+    """The week of a break is a button: Enter shows that week."""
+    page = broken_page.open()
+    page.locator("#break-list button").nth(0).focus()
+    page.keyboard.press("Enter")
+    broken_page.wait_for(week=str(MODEL_BREAK))
+
+
+def test_a_region_that_ended_says_so_and_leads_to_those_that_followed(broken_page: Visit) -> None:
+    """Its page says until when it is reported; after that week it is not reported, which is no lack of data."""
+    page = broken_page.open(f"?region={FORMER}")
+    assert page.locator("#life").inner_text() == (
+        "Reported until the week of 25 January 2021. It was followed by El Dorado West and El Dorado East."
+    )
+    assert page.locator(".readout").nth(0).inner_text() == "not reported"
+    page.locator("#life").get_by_role("button", name="El Dorado East").click()
+    broken_page.wait_for(region=EAST)
+    assert heading(page) == "El Dorado East"
+    assert page.locator("#life").inner_text() == "Reported since the week of 1 February 2021. It follows El Dorado."
+
+
+def test_the_map_says_that_a_region_did_not_exist(broken_page: Visit) -> None:
+    """Before its first week a region is crossed out, and its text says since when it is reported."""
+    page = broken_page.open(f"?region=geoId/06&week={FIRST}")
+    row = page.locator("#table tr", has_text="El Dorado West")
+    assert "Not reported before the week of 1 February 2021" in row.inner_text()
+    assert "not reported" in page.locator("#legend").inner_text()
