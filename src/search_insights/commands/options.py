@@ -23,6 +23,7 @@ OPTIONS = {
     "crosswalk": "--crosswalk",
     "events_per_week": "--events-per-week",
     "from_week": "--from",
+    "geography": "--geography",
     "master": "--master",
     "max_unused": "--max-left-out",
     "memory": "--memory",

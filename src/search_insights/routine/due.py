@@ -21,17 +21,17 @@ _STEP = timedelta(days=DAYS_OF_WEEK)
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a store has: its ledger, the weeks that are lost, its notes on weeks, and by what it is known.
+    """What a store has: its ledger, the weeks that are lost, and what else a dataset must show.
 
-    `changes` are the numbers of the recorded changes that a dataset must know.
+    `changes` are the numbers of recorded changes. `known` is by what the store is known (store/identity.py).
     """
 
     entries: tuple[LedgerEntry, ...] = ()
     lost: frozenset[date] = frozenset()
     declared: frozenset[date] = frozenset()
     changes: frozenset[int] = frozenset()
-    notes: tuple[WeekNote, ...] = ()
     known: Known | None = None
+    notes: tuple[WeekNote, ...] = ()
 
     @property
     def weeks(self) -> tuple[date, ...]:
@@ -48,8 +48,8 @@ def read_held(settings: Settings) -> Held:
     with open_store(store) as opened:
         declared = frozenset(week.week for week in opened.lost())
         entries = tuple(opened.entries())
-        notes, changes = tuple(opened.notes()), _changes_of(opened, entries)
-        return Held(entries, lost | declared, declared, changes, notes, opened.known)
+        changes = _changes_of(opened, entries)
+        return Held(entries, lost | declared, declared, changes, opened.known, tuple(opened.notes()))
 
 
 def _changes_of(store: Store, entries: Sequence[LedgerEntry]) -> frozenset[int]:

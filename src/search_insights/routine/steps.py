@@ -69,9 +69,9 @@ def remove_all_leftovers(settings: Settings) -> None:
 
 
 def dataset_is_current(folder: Path, held: Held) -> bool:
-    """Return whether a folder shows the noise of every week of the store, every lost week, note and recorded change.
+    """Return whether a folder shows the noise of every week of the store, every lost week, every note and every change.
 
-    No if it is damaged.
+    A damaged one does not.
     """
     from search_insights.dataset.folder import published_changes, published_weeks, read_dataset
 
