@@ -21,7 +21,6 @@ OPTIONS = {
     "columns": "--column",
     "correction": "--correction",
     "crosswalk": "--crosswalk",
-    "identity": "the setting identity",
     "events_per_week": "--events-per-week",
     "from_week": "--from",
     "geography": "--geography",

@@ -5,8 +5,7 @@ from typing import Any
 
 from search_insights.dashboards.regions import Places, level_label
 from search_insights.dataset.folder import Dataset
-from search_insights.dataset.pages import model_changes, run_words
-from search_insights.dataset.scale import setting_weeks
+from search_insights.dataset.pages import model_changes, run_words, setting_weeks
 
 
 def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:
@@ -21,7 +20,7 @@ def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:
     ]
 
 
-_KINDS = {"edition": "new edition", "model": "another model"}
+_KINDS = {"edition": "new edition", "model": "another model", "note": "note on this week"}
 
 
 def breaks(dataset: Dataset) -> list[dict[str, Any]]:
