@@ -93,7 +93,7 @@ def print_found(path: Path, found: Found, accountings: "Sequence[Accounting]") -
         _print_values(found)
     if found.other_logs:
         _print_other_logs(found)
-    out(f"\n{path}: the new spec. A store keeps the spec it began with; begin a new store with this one.")
+    out(f"\n{path}: the new spec. A store takes it as a new edition: 'search-insights store edition'.")
     _warn(found)
 
 
