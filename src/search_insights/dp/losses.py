@@ -167,6 +167,12 @@ def _losses(found: Any) -> Losses:
 
 def epsilon_of_case(sigmas: Sequence[float], delta: float) -> float:
     """Return the epsilon of mechanisms with these sigmas together."""
+    return _epsilon_of_case(tuple(sorted(sigmas)), delta)
+
+
+@lru_cache(maxsize=64)
+def _epsilon_of_case(sigmas: tuple[float, ...], delta: float) -> float:
+    """Compute an epsilon; cached, because one process may ask for the same before each of many weeks."""
     return composed(sigmas, step_for(sigmas)).epsilon(_below(delta, 1))
 
 
