@@ -131,6 +131,13 @@ PARTS = (
         (3, 5),
     ),
     _benchmark(
+        "small",
+        "time of small commands and of a log of 7,000 searches, next to importing DuckDB and NumPy",
+        "",
+        "--rounds 20",
+        (0.5, 2),
+    ),
+    _benchmark(
         "straddling",
         "errors of county values if a log names ZIPs only, next to a column for each level",
         "--weeks 4",
