@@ -2,10 +2,10 @@
 
 import pytest
 
-from evidence.benchmarks.specs import PAGE, blocks
 from evidence.hidden_parts import HIDDEN, epsilon_of_hidden, table
 from evidence.measuring import ROOT, read_record
 from evidence.pages import filled
+from evidence.specs_tables import PAGE, blocks
 from search_insights.dp.accounting import account
 from search_insights.spec.spec_file import PACKAGED_SPECS, load_spec
 

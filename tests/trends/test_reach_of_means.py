@@ -10,14 +10,11 @@ from scipy import stats
 from scipy.special import ndtr
 
 from search_insights.spec.cells import CellList
-from search_insights.spec.coverage import Coverage
-from search_insights.spec.geography import load_geography
-from search_insights.spec.spec_file import load_spec
 from search_insights.support.arrays import Counts, Floats
 from search_insights.trends.derive import estimates, trend_counts, trend_reaches, trend_variances
 from search_insights.trends.reach_of_means import reach_of_means
 from search_insights.trends.reliability import assess
-from tests.support.other_country import Row, write_csv
+from tests.support.trees import tree_of_cells
 
 Z = float(stats.norm.ppf(0.9))
 DRAWS = 20_000
@@ -63,19 +60,6 @@ def test_noise_without_steps_reaches_z_deviations() -> None:
     """The total has no count of its own; it is the mean of very many."""
     found = reach_of_means(np.array([3.0, 200.0]), np.array([0.0, 0.0]), np.array([0.0, 0.0]), 0.80)
     np.testing.assert_allclose(found, [3 * Z, 200 * Z])
-
-
-def tree_of_cells(folder: Path) -> CellList:
-    """Return the cells of vaccination-v2 for two states, in which every level and class has regions."""
-    rows: list[Row] = [("US", "United States", "country", None, None, None, None, None, "US")]
-    for state in ("S1", "S2"):
-        rows.append((state, state, "state", "US", None, 9e4, None, None, state))
-        for i, population in enumerate((50_000, 60_000, 90_000, 200_000, 900_000)):
-            county = f"{state}{i}"
-            rows.append((county, county, "county", state, population, 900.0, None, None, county))
-            codes = [f"{county}{j}" for j in range(3)] if population >= 100_000 else []
-            rows += [(code, "somewhere", "postal_code", county, None, 90.0, None, None, code) for code in codes]
-    return CellList(Coverage(load_spec("vaccination-v2"), load_geography(write_csv(folder / "tree.csv", rows))))
 
 
 def discrete_gaussian(rng: np.random.Generator, sigmas: Floats, draws: int) -> Floats:

@@ -1,0 +1,92 @@
+"""The tables of docs/choosing-a-spec.md and of the README about both packaged specs, from the record.
+
+python -m evidence.specs_tables    # write them again
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from evidence.measuring import ROOT, read_record
+from evidence.pages import filled, markdown_table
+from search_insights.spec.spec_file import PACKAGED_SPECS
+
+PAGE = ROOT / "docs" / "choosing-a-spec.md"
+V1, V2 = PACKAGED_SPECS
+Row = Mapping[str, Any]
+
+
+def values_table(found: Mapping[str, Any]) -> list[str]:
+    """Lay out the published values and their median errors, by level and trend."""
+    errors = ("error, all published", "error, both publish")
+    header = ("level", "trend", "values, v1", "v2", "times", *(f"{e}{s}" for e in errors for s in (", v1", ", v2")))
+    lines = []
+    for row in found["rows"]:
+        one, other = row["values"][V1], row["values"][V2]
+        medians = [f"{row[what][name]:.2%}" for what in ("median", "median where both publish") for name in (V1, V2)]
+        lines.append([*_names(row), f"{one:,}", f"{other:,}", f"{other / one:.2f}" if one else "", *medians])
+    return markdown_table(header, lines, (0, 1))
+
+
+def coverage_table(found: Mapping[str, Any]) -> list[str]:
+    """Lay out how often intervals contain the truth: of all values, and what selection does to the published ones."""
+    header = ("level", "trend", *(f"{what}, {spec}" for what in _COVERAGE for spec in ("v1", "v2")))
+    lines = [
+        [*_names(row), *(form(row, name) for form in _COVERAGE.values() for name in (V1, V2))] for row in found["rows"]
+    ]
+    return markdown_table(header, lines, (0, 1))
+
+
+def _names(row: Row) -> tuple[str, str]:
+    return row["level"].replace("_", " "), row["trend"]
+
+
+def _of_all(row: Row, name: str) -> str:
+    return _with_error(row["coverage of all"][name])
+
+
+def _of_published(row: Row, name: str) -> str:
+    return _with_error(row["coverage"][name])
+
+
+def _lucky(row: Row, name: str) -> str:
+    """Return the share of published values that only noise made reliable."""
+    return f"{row['coverage of lucky'][name]['values'] / max(1, row['coverage'][name]['values']):.1%}"
+
+
+def _of_lucky(row: Row, name: str) -> str:
+    return _with_error(row["coverage of lucky"][name])
+
+
+_COVERAGE = {"all": _of_all, "published": _of_published, "only by noise": _lucky, "these": _of_lucky}
+
+
+def _with_error(of: Mapping[str, float]) -> str:
+    """Show a share with its binomial standard error."""
+    if not of["values"]:
+        return ""
+    error = (of["share"] * (1 - of["share"]) / of["values"]) ** 0.5
+    return f"{100 * of['share']:.1f} ± {100 * error:.1f}%"
+
+
+def blocks(found: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return what docs/choosing-a-spec.md shows of the record."""
+    size = f"{found['weeks']} simulated weeks of {found['events_per_week']:,} searches"
+    total = f"On {size}, `{V2}` published **{found['ratio']:.2f} times** the values of `{V1}` ({found['at']})."
+    others = [(words, f"{times:.2f}") for words, times in found["other logs"].items()]
+    counts = found["exact counts, v2 next to v1"]
+    costs = [(level, *(f"{of_trend[t]:.3f}" for t in ("C3", "C1", "C2"))) for level, of_trend in counts.items()]
+    return {
+        "specs table": [total, "", *values_table(found)],
+        "specs coverage": coverage_table(found),
+        "other logs": markdown_table(("log", "values, v2 next to v1"), others),
+        "exact counts": markdown_table(("level", "C3", "C1", "C2"), costs),
+    }
+
+
+def write_pages(found: Mapping[str, Any]) -> None:
+    """Write the tables into their pages."""
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), blocks(found)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_pages(read_record("specs"))
