@@ -117,9 +117,7 @@ def outcome(of_spec: Counted, rounds: int = 1) -> Outcome:
     cells, true = of_spec.cells, exact(of_spec)
     sigmas = cells.sigmas.reshape(len(cells.nodes), -1)[: len(cells.regions), 0]
     clear = true[:, :, :1] > CLEAR * np.concatenate([[0.0], sigmas])[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = trend_counts(cells.coverage.spec, true) / true[:, :, :1]
-        certain = trends_of(cells, of_spec.weeks, of_spec.counts).ratios.kept
+    ratios, certain = shares(of_spec), trends_of(cells, of_spec.weeks, of_spec.counts).ratios.kept
     found: list[tuple[Bools, Bools, Floats]] = []
     for number in range(rounds):
         note(f"{cells.coverage.spec.name}: noise, round {number + 1} of {rounds}")
@@ -150,6 +148,14 @@ def exact(of_spec: Counted) -> Floats:
     return with_total(cells.coverage.spec, cells.regions, shaped, np.zeros(shaped.shape[1:]))[0]
 
 
+def shares(of_spec: Counted) -> Floats:
+    """Return the exact ratios, with the axes (week, region, trend)."""
+    true = exact(of_spec)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios: Floats = trend_counts(of_spec.cells.coverage.spec, true) / true[:, :, :1]
+    return ratios
+
+
 def costs(v1: Counted, v2: Counted) -> dict[str, dict[str, float]]:
     """Return, by level and trend, the exact count of v2 next to that of v1: unions, and topics in one place."""
     found: dict[str, dict[str, float]] = {}
@@ -161,6 +167,26 @@ def costs(v1: Counted, v2: Counted) -> dict[str, dict[str, float]]:
         sums = ours[here].sum(axis=0) / theirs[here].sum(axis=0)
         found[str(level)] = dict(zip((t.id for t in v1.cells.coverage.spec.trends), sums.tolist(), strict=True))
     return found
+
+
+def differences(of_specs: Mapping[str, Counted], found: Mapping[str, Outcome]) -> dict[str, dict[str, Any]]:
+    """Return, by level and trend, how much the exact shares of v2 differ from v1's, where both publish.
+
+    What is the same for all regions, the quotient of the country's shares over all weeks, is taken out first.
+    """
+    ours, theirs = (shares(of_specs[name]) for name in (V2, V1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        off = np.abs(ours / theirs / (ours[:, :1] / theirs[:, :1]).mean(axis=0) - 1)
+    both = (found[V1].published & found[V2].published)[: len(off)]
+    ids = [trend.id for trend in of_specs[V1].cells.coverage.spec.trends]
+    levels: dict[str, dict[str, Any]] = {}
+    for level in dict.fromkeys(found[V1].levels):
+        for i, trend in enumerate(ids):
+            here = np.s_[:, np.array(found[V1].levels) == level, i]
+            values = off[here][both[here]]
+            median, most = np.quantile(values, [0.5, 0.95]).tolist() if values.size else (np.nan, np.nan)
+            levels.setdefault(level, {})[trend] = {"median": median, "95th percentile": most}
+    return levels
 
 
 def rows_of(found: Mapping[str, Outcome]) -> list[dict[str, Any]]:
@@ -233,7 +259,15 @@ def measure(weeks: int, events: int, seed: int, rounds: int, kept: Path) -> dict
         "rows": rows_of(found),
         "other logs": others,
         "exact counts, v2 next to v1": costs(of_specs[V1], of_specs[V2]),
+        "exact shares, how far apart": differences(of_specs, found),
+        "national peak of C3, v2 next to v1": float(np.divide(*(shares(of_specs[n])[:, 0, 0].max() for n in (V2, V1)))),
+        "sigmas": {name: sigmas_of(name) for name in of_specs},
     }
+
+
+def sigmas_of(name: str) -> dict[str, float]:
+    """Return the sigmas of a spec, by level, class and measure: those that the record was made with."""
+    return {" ".join(filter(None, (s.level, s.size_class, s.category))): s.value for s in load_spec(name).sigmas}
 
 
 def broken(found: Mapping[str, Any], whole: bool) -> list[str]:
