@@ -93,7 +93,7 @@ PARTS = (
         "specs",
         "values, errors and coverage of vaccination-v2, next to vaccination-v1 on the same log",
         "--weeks 4",
-        "--rounds 10 --record",
+        "--rounds 4 --record",
         (2, 20),
     ),
     _benchmark(

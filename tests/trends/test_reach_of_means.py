@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import ndtr
@@ -35,15 +35,19 @@ def chance_within(reach: float, own: float, step: float, rest: float) -> float:
     weight=st.sampled_from([0.5, 1.0]),
     rest=st.floats(0.01, 2.0),
 )
+@example(sigma=2.74, share=0.9971, weight=1.0, rest=0.148)  # z deviations end between two steps, and are enough
 def test_the_reach_covers_what_has_steps_and_what_has_none(
     sigma: float, share: float, weight: float, rest: float
 ) -> None:
-    """For any noise of own steps and of others, at least 79.5 % is within the reach, computed exactly."""
+    """For any noise of own steps and of others, 79.95 % or more is within the reach; what was raised holds 80 %."""
     step = share * weight
     own, rest = sigma * step, rest * step
     (reach,) = reach_of_means(np.array([np.hypot(own, rest)]), np.array([own]), np.array([step]), 0.80)
     assert Z * np.hypot(own, rest) <= reach <= Z * np.hypot(own, rest) + step / 2 + 1e-9
-    assert chance_within(float(reach), own, step, rest) >= 0.795
+    covered = chance_within(float(reach), own, step, rest)
+    assert covered >= 0.7995
+    if own >= step and rest * own >= 0.05 * step * np.hypot(own, rest) and reach > 1.0001 * Z * np.hypot(own, rest):
+        assert covered <= 0.8005
 
 
 def test_z_deviations_alone_would_not_cover() -> None:
