@@ -1,9 +1,10 @@
-"""The tables of docs/choosing-a-spec.md and of the README about both packaged specs, from the record.
+"""The tables of docs/choosing-a-spec.md, docs/postprocessing.md and the README about both specs, from the records.
 
 python -m evidence.specs_tables    # write them again
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from evidence.measuring import ROOT, read_record
@@ -11,7 +12,10 @@ from evidence.pages import filled, markdown_table
 from search_insights.spec.spec_file import PACKAGED_SPECS
 
 PAGE = ROOT / "docs" / "choosing-a-spec.md"
+POSTPROCESSING = ROOT / "docs" / "postprocessing.md"
+README = ROOT / "README.md"
 V1, V2 = PACKAGED_SPECS
+TRENDS = "C3", "C1", "C2"
 Row = Mapping[str, Any]
 
 
@@ -37,7 +41,11 @@ def coverage_table(found: Mapping[str, Any]) -> list[str]:
 
 
 def _names(row: Row) -> tuple[str, str]:
-    return row["level"].replace("_", " "), row["trend"]
+    return _plain(row["level"]), row["trend"]
+
+
+def _plain(level: str) -> str:
+    return level.replace("_", " ")
 
 
 def _of_all(row: Row, name: str) -> str:
@@ -57,7 +65,7 @@ def _of_lucky(row: Row, name: str) -> str:
     return _with_error(row["coverage of lucky"][name])
 
 
-_COVERAGE = {"all": _of_all, "published": _of_published, "only by noise": _lucky, "these": _of_lucky}
+_COVERAGE = {"all": _of_all, "published": _of_published, "only by noise": _lucky, "of these": _of_lucky}
 
 
 def _with_error(of: Mapping[str, float]) -> str:
@@ -74,18 +82,53 @@ def blocks(found: Mapping[str, Any]) -> dict[str, list[str]]:
     total = f"On {size}, `{V2}` published **{found['ratio']:.2f} times** the values of `{V1}` ({found['at']})."
     others = [(words, f"{times:.2f}") for words, times in found["other logs"].items()]
     counts = found["exact counts, v2 next to v1"]
-    costs = [(level, *(f"{of_trend[t]:.3f}" for t in ("C3", "C1", "C2"))) for level, of_trend in counts.items()]
+    costs = [(_plain(level), *(f"{of[t]:.3f}" for t in TRENDS)) for level, of in counts.items()]
+    apart = found["exact shares, how far apart"]
+    moved = [(_plain(level), *(_spread(of[t]) for t in TRENDS)) for level, of in apart.items()]
     return {
         "specs table": [total, "", *values_table(found)],
         "specs coverage": coverage_table(found),
         "other logs": markdown_table(("log", "values, v2 next to v1"), others),
-        "exact counts": markdown_table(("level", "C3", "C1", "C2"), costs),
+        "exact counts": markdown_table(("level", *TRENDS), costs),
+        "exact shares": markdown_table(("level", *TRENDS), moved),
+    }
+
+
+def _spread(of: Mapping[str, float]) -> str:
+    return f"{of['median']:.2%}, {of['95th percentile']:.2%}"
+
+
+def readme_block(found: Mapping[str, Any]) -> list[str]:
+    """Return what the README shows of the record: values of all trends, and the errors of C3, by level."""
+    header = ("level", "values, v1", "v2", "times", "median error of C3 where both publish, v1", "v2")
+    lines = []
+    for level in ("state", "county", "postal_code"):
+        rows = [row for row in found["rows"] if row["level"] == level]
+        one, other = (sum(row["values"][name] for row in rows) for name in (V1, V2))
+        errors = (f"{rows[0]['median where both publish'][name]:.2%}" for name in (V1, V2))
+        lines.append((_plain(level), f"{one:,}", f"{other:,}", f"{other / one:.2f}", *errors))
+    return markdown_table(header, lines)
+
+
+def reconciled_block() -> list[str]:
+    """Return the table of the last run of the part `reconciled`."""
+    lines: list[str] = read_record("report")["reconciled"]["details"]
+    return lines
+
+
+def pages(found: Mapping[str, Any]) -> dict[Path, dict[str, list[str]]]:
+    """Return what each page shows of the records."""
+    return {
+        PAGE: blocks(found),
+        POSTPROCESSING: {"reconciled coverage": reconciled_block()},
+        README: {"specs": readme_block(found)},
     }
 
 
 def write_pages(found: Mapping[str, Any]) -> None:
     """Write the tables into their pages."""
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), blocks(found)), encoding="utf-8")
+    for path, of_page in pages(found).items():
+        path.write_text(filled(path.read_text(encoding="utf-8"), of_page), encoding="utf-8")
 
 
 if __name__ == "__main__":
