@@ -113,8 +113,8 @@ def kinds_of(cells: CellList) -> list[Kind]:
     return [Kind(level, of_class, alike[0], len(alike)) for (level, of_class, _), alike in found.items()]
 
 
-def weights_of(cells: CellList, regions: Sequence[int]) -> list[Floats]:
-    """Return, for regions, the weights of all nodes in their reconciled counts, with the axes (node, measure).
+def weights_of(cells: CellList, regions: Sequence[int]) -> Iterator[Floats]:
+    """List, for regions, the weights of all nodes in their reconciled counts, with the axes (node, measure).
 
     Regions of the coarsest level share nothing, because the total has no count of its own. So a node of each of them is
     tried at once, and the total is their sum.
@@ -124,10 +124,13 @@ def weights_of(cells: CellList, regions: Sequence[int]) -> list[Floats]:
     for top in np.unique(tops):
         rank[tops == top] = np.arange((tops == top).sum())
     measures = len(cells.coverage.spec.measures)
-    ones = [np.repeat(rank == i, measures).astype(np.float64)[None] for i in range(rank.max() + 1)]
-    found = np.concatenate([estimates(cells, each)[0] for each in ones])
-    inside = {region: (tops == tops[region - 1])[:, None] for region in regions}
-    return [found[rank, 1 + tops] if region == 0 else found[rank, region] * inside[region] for region in regions]
+    ones = (np.repeat(rank == i, measures).astype(np.float64)[None] for i in range(rank.max() + 1))
+    needed, number = np.unique([*regions, *(1 + tops)], return_inverse=True)
+    found = np.concatenate([estimates(cells, each)[0][:, needed] for each in ones])
+    own, above = number[: len(regions)], number[len(regions) :]
+    for region, column in zip(regions, own, strict=True):
+        inside = (tops == tops[region - 1])[:, None]
+        yield found[rank, above] if region == 0 else found[rank, column] * inside
 
 
 def _tops(cells: CellList) -> Numbers:
