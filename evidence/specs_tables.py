@@ -26,9 +26,13 @@ def values_table(found: Mapping[str, Any]) -> list[str]:
     lines = []
     for row in found["rows"]:
         one, other = row["values"][V1], row["values"][V2]
-        medians = [f"{row[what][name]:.2%}" for what in ("median", "median where both publish") for name in (V1, V2)]
+        medians = [*_medians(row, "median"), *_medians(row, "median where both publish")]
         lines.append([*_names(row), f"{one:,}", f"{other:,}", f"{other / one:.2f}" if one else "", *medians])
     return markdown_table(header, lines, (0, 1))
+
+
+def _medians(row: Row, what: str) -> list[str]:
+    return [f"{row[what][name]:.2%}" if row["values"][name] else "" for name in (V1, V2)]
 
 
 def coverage_table(found: Mapping[str, Any]) -> list[str]:
@@ -89,9 +93,25 @@ def blocks(found: Mapping[str, Any]) -> dict[str, list[str]]:
         "specs table": [total, "", *values_table(found)],
         "specs coverage": coverage_table(found),
         "other logs": markdown_table(("log", "values, v2 next to v1"), others),
-        "exact counts": markdown_table(("level", *TRENDS), costs),
+        "exact counts": [*markdown_table(("level", *TRENDS), costs), "", _scale(found)],
+        "first weeks": first_weeks(found["first weeks"]),
         "exact shares": markdown_table(("level", *TRENDS), moved),
     }
+
+
+def _scale(found: Mapping[str, Any]) -> str:
+    """Say how much lower the C3 is that 100 stands for."""
+    peak = found["national peak of C3, v2 next to v1"]
+    return (
+        f"The highest share of C3 in the country is {peak:.3f} of v1's, so C1 and C2 are scaled up by {1 / peak:.3f}."
+    )
+
+
+def first_weeks(found: Mapping[str, Any]) -> list[str]:
+    """Say how often published intervals of the rarest trend contain the truth in the first weeks."""
+    row = found["rows"][-1]
+    shares = [f"{_of_published(row, n)} of the {row['values'][n]:,} values of `{n}`" for n in (V1, V2)]
+    return [f"- {_names(row)[0]}, {row['trend']}, {found['weeks']} weeks: {', '.join(shares)}."]
 
 
 def _spread(of: Mapping[str, float]) -> str:
@@ -100,13 +120,14 @@ def _spread(of: Mapping[str, float]) -> str:
 
 def readme_block(found: Mapping[str, Any]) -> list[str]:
     """Return what the README shows of the record: values of all trends, and the errors of C3, by level."""
-    header = ("level", "values, v1", "v2", "times", "median error of C3 where both publish, v1", "v2")
+    errors = ("median error of C3, where both publish, v1", "v2", "of all that each publishes, v1", "v2")
+    header = ("level", "values, v1", "v2", "times", *errors)
     lines = []
     for level in ("state", "county", "postal_code"):
         rows = [row for row in found["rows"] if row["level"] == level]
         one, other = (sum(row["values"][name] for row in rows) for name in (V1, V2))
-        errors = (f"{rows[0]['median where both publish'][name]:.2%}" for name in (V1, V2))
-        lines.append((_plain(level), f"{one:,}", f"{other:,}", f"{other / one:.2f}", *errors))
+        medians = [*_medians(rows[0], "median where both publish"), *_medians(rows[0], "median")]
+        lines.append((_plain(level), f"{one:,}", f"{other:,}", f"{other / one:.2f}", *medians))
     return markdown_table(header, lines)
 
 

@@ -39,6 +39,7 @@ from search_insights.trends.derive import Trends, trend_counts, trends_of, with_
 from search_insights.trends.sparsity import sparse_regions, window_of
 
 FIRST_WEEK = date(2021, 1, 4)
+FIRST_WEEKS = 4
 V1, V2 = PACKAGED_SPECS
 # Logs unlike the simulated one: what any search and the topics are multiplied by.
 OTHER_LOGS = {"any search x30": (30.0, 1.0), "everything x10": (10.0, 10.0), "any search x3, topics /3": (3.0, 1 / 3)}
@@ -56,6 +57,10 @@ class Counted:
     cells: CellList
     weeks: tuple[date, ...]
     counts: Counts
+
+    def first(self, weeks: int) -> "Counted":
+        """Return the counts of the first weeks."""
+        return Counted(self.cells, self.weeks[:weeks], self.counts[:weeks])
 
     def scaled(self, any_search: float, topics: float) -> "Counted":
         """Return the counts of a log with other numbers of searches; regions stay the sums of their children."""
@@ -257,12 +262,19 @@ def measure(weeks: int, events: int, seed: int, rounds: int, kept: Path) -> dict
         "rounds": rounds,
         "ratio": ratio(found),
         "rows": rows_of(found),
+        "first weeks": first_weeks(of_specs, rounds),
         "other logs": others,
         "exact counts, v2 next to v1": costs(of_specs[V1], of_specs[V2]),
         "exact shares, how far apart": differences(of_specs, found),
         "national peak of C3, v2 next to v1": float(np.divide(*(shares(of_specs[n])[:, 0, 0].max() for n in (V2, V1)))),
         "sigmas": {name: sigmas_of(name) for name in of_specs},
     }
+
+
+def first_weeks(of_specs: Mapping[str, Counted], rounds: int) -> dict[str, Any]:
+    """Publish the first weeks alone, in which topics are rarest and selection matters most."""
+    found = {name: outcome(each.first(FIRST_WEEKS), rounds) for name, each in of_specs.items()}
+    return {"weeks": FIRST_WEEKS, "rows": rows_of(found)}
 
 
 def sigmas_of(name: str) -> dict[str, float]:
