@@ -21,6 +21,7 @@ import numpy as np
 from evidence.measuring import RESULTS, ROOT, Result, parser_of, print_result, write_json
 from evidence.pages import filled, markdown_table
 from evidence.specs_plot import draw
+from search_insights.calibration.reference import OTHER_LOGS
 from search_insights.commands.console import note
 from search_insights.dp.noise import add_noise
 from search_insights.evaluation.accuracy import Accuracy, accuracy_of
@@ -42,8 +43,6 @@ from search_insights.trends.sparsity import sparse_regions, window_of
 PAGE = ROOT / "docs" / "choosing-a-spec.md"
 FIRST_WEEK = date(2021, 1, 4)
 V1, V2 = PACKAGED_SPECS
-# Logs unlike the simulated one: what any search and the topics are multiplied by.
-OTHER_LOGS = {"any search x30": (30.0, 1.0), "everything x10": (10.0, 10.0), "any search x3, topics /3": (3.0, 1 / 3)}
 TRENDS = 3
 COVERAGE = (0.795, 0.84)
 SHARES = (("median", 2), ("median where both publish", 2), ("coverage", 1))  # of the table, with their digits
@@ -199,9 +198,10 @@ def measure(weeks: int, events: int, seed: int) -> dict[str, Any]:
         of_specs = {name: counted(log, coverage) for name, coverage in coverages.items()}
     found = {name: published(each) for name, each in of_specs.items()}
     others = {}
-    for words, factors in OTHER_LOGS.items():
-        note(words)
-        others[words] = ratio({name: published(each.scaled(*factors)) for name, each in of_specs.items()})
+    for log_unlike in OTHER_LOGS:
+        note(log_unlike.name)
+        scaled = {name: each.scaled(log_unlike.any_search, log_unlike.topics) for name, each in of_specs.items()}
+        others[log_unlike.name] = ratio({name: published(each) for name, each in scaled.items()})
     return {
         "at": f"{datetime.now():%Y-%m-%d}",
         "weeks": weeks,

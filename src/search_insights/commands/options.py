@@ -32,6 +32,7 @@ OPTIONS = {
     "model": "--model",
     "model_changed": "--model-changed",
     "naive_zone": "--naive-zone",
+    "not_below": "--not-below",
     "other_weeks": "--other-weeks",
     "peak_share": "--peak-share",
     "port": "--port",

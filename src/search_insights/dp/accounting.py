@@ -76,8 +76,16 @@ def _sigmas_of_rests(spec: Spec) -> tuple[Sigma, ...]:
 
 def account(spec: Spec) -> Accounting:
     """Compute the epsilon of every case at the promised delta."""
-    delta = spec.promise.delta
-    return Accounting(spec.promise, tuple(CaseEpsilon(c, epsilon_of(c.sigmas, delta)) for c in cases(spec)))
+    return Accounting(spec.promise, tuple(_account_case(spec, case) for case in cases(spec)))
+
+
+def account_case(spec: Spec, name: str) -> CaseEpsilon:
+    """Compute the epsilon of one case, by its name: a search for sigmas asks for each case many times."""
+    return _account_case(spec, next(case for case in cases(spec) if case.name == name))
+
+
+def _account_case(spec: Spec, case: Case) -> CaseEpsilon:
+    return CaseEpsilon(case, epsilon_of(case.sigmas, spec.promise.delta))
 
 
 def epsilon_of_days(spec: Spec, days: int, others: Sequence[Spec] = ()) -> float:
