@@ -74,7 +74,8 @@ def test_the_ledger_read_alone_is_that_of_the_store(tmp_path: Path, other_covera
     with open_store(path) as store:
         ledger = read_ledger(path)
         assert (ledger.entries, ledger.lost) == (store.entries(), [lost])
-        assert (ledger.spec, ledger.geography_source) == (store.coverage.spec, store.coverage.geography.source)
+        assert list(ledger.specs.values()) == [store.coverage.spec]
+        assert list(ledger.sources.values()) == [store.coverage.geography.source]
     with duckdb.connect(str(path)) as connection:
         connection.execute("DELETE FROM ledger")
     with pytest.raises(StoreError, match="is empty"):
