@@ -79,6 +79,10 @@ class Losses:
         discounted = np.concatenate((math.exp(-self.step) * _discounted(self.masses[1:], self.step), [0.0]))
         return self.infinite + above - discounted, above, discounted
 
+    def revealing(self, chance: float) -> "Losses":
+        """Return the distribution of what tells everything with this chance, and otherwise what this one tells."""
+        return Losses(self.step, self.lowest, (1 - chance) * self.masses, chance + (1 - chance) * self.infinite)
+
     def within(self, lowest: int, size: int) -> "Losses":
         """Return the same distribution on a larger part of the grid."""
         masses = np.zeros(size)
@@ -114,12 +118,19 @@ def composed(sigmas: Sequence[float], step: float) -> Losses:
 @lru_cache(maxsize=8)
 def _composed(sigmas: tuple[float, ...], step: float) -> Losses:
     """Compose without cutting off tails; cached, because one release asks for one day, seven and all."""
-    parts = [_mechanism(sigma, step).self_compose(times, 0.0) for sigma, times in Counter(sigmas).items()]
+    parts = [_repeated(sigma, times, step) for sigma, times in Counter(sigmas).items()]
     parts = parts or [library().pld.identity(value_discretization_interval=step)]
     while len(parts) > 1:  # in pairs, so that most compositions are of few points
         pairs = zip(parts[::2], parts[1::2], strict=False)
         parts = [a.compose(b, 0.0) for a, b in pairs] + parts[len(parts) // 2 * 2 :]
     return _losses(parts[0])
+
+
+@lru_cache(maxsize=64)
+def _repeated(sigma: float, times: int, step: float) -> Any:
+    """Return the privacy loss distribution of equal mechanisms together; cached, because cases share many."""
+    one = _mechanism(sigma, step)
+    return one if times == 1 else one.self_compose(times, 0.0)
 
 
 @lru_cache(maxsize=64)
@@ -158,15 +169,25 @@ def _losses(found: Any) -> Losses:
     return Losses(dense._discretization, int(dense._lower_loss), np.asarray(dense._probs), float(dense._infinity_mass))
 
 
-def epsilon_of_case(sigmas: Sequence[float], delta: float) -> float:
-    """Return the epsilon of mechanisms with these sigmas together."""
-    return composed(sigmas, step_for(sigmas)).epsilon(_below(delta, 1))
+def epsilon_of_case(sigmas: Sequence[float], delta: float, chance: float = 0.0) -> float:
+    """Return the epsilon of mechanisms with these sigmas together, and one that tells everything with a chance."""
+    return _epsilon_of_case(tuple(sorted(sigmas)), delta, chance)
 
 
-def epsilon_of_mixtures(cases: Sequence[Sequence[float]], days: int, delta: float) -> float:
-    """Return an epsilon that holds for `days` days, each of any of these cases: the sigmas of its mechanisms."""
-    step = max(map(step_for, cases))
-    dominating = _dominating([composed(sigmas, step) for sigmas in cases], days, _CUT_SHARE * delta / days)
+@lru_cache(maxsize=64)
+def _epsilon_of_case(sigmas: tuple[float, ...], delta: float, chance: float) -> float:
+    """Compute an epsilon; cached, because one process may ask for the same before each of many weeks."""
+    return composed(sigmas, step_for(sigmas)).revealing(chance).epsilon(_below(delta, 1))
+
+
+def epsilon_of_mixtures(cases: Sequence[tuple[Sequence[float], float]], days: int, delta: float) -> float:
+    """Return an epsilon that holds for `days` days, each of any of these cases.
+
+    A case is the sigmas of its mechanisms, and the chance with which it tells everything.
+    """
+    step = max(step_for(sigmas) for sigmas, _ in cases)
+    found = [composed(sigmas, step).revealing(chance) for sigmas, chance in cases]
+    dominating = _dominating(found, days, _CUT_SHARE * delta / days)
     all_days = library().pld.PrivacyLossDistribution(dominating).self_compose(days, _CUT_SHARE * delta)
     return _losses(all_days).epsilon(_below(delta, days))
 
@@ -192,7 +213,7 @@ def _dominating(cases: Sequence[Losses], days: int, cut: float) -> Any:
     deltas = np.clip(np.minimum.accumulate(deltas), 0.0, 1.0)
     below = np.maximum.accumulate(np.max([np.cumsum(case.masses)[::stride] for case in wide], axis=0))
     begin = max(0, int(np.searchsorted(below, cut)) - 1)
-    end = max(begin + 1, int(np.searchsorted(-deltas, -cut)))
+    end = min(max(begin + 1, int(np.searchsorted(-deltas, -cut))), deltas.size - 1)  # it ends above 0 with a chance
     return library().pmf.create_pmf_pessimistic_connect_dots_fixed_gap(
         stride * cases[0].step, first + begin, first + end, deltas[begin : end + 1]
     )
