@@ -109,7 +109,7 @@ def test_the_dataset_of_another_release_is_never_replaced(tmp_path: Path, short_
     before = contents(dataset)
     other = add_weeks(tmp_path / "other.db", short_coverage, {}, start=1)
     for correction in (None, "a new beginning"):
-        with pytest.raises(CheckFailed, match="holds the dataset of release .*, which does not replace it"):
+        with pytest.raises(CheckFailed, match=r"holds the dataset of release .*, which does not replace it"):
             publish(other, dataset, correction=correction)
     assert contents(dataset) == before
 
