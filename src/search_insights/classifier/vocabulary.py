@@ -85,7 +85,14 @@ class Vocabulary:
         return any(" ".join(words[begin:end]) in self.places for begin in begins for end in ends)
 
     def _in_phrase(self, words: list[str], i: int) -> bool:
+        if words[i] not in self._in_phrases:
+            return False
         return " ".join(words[i : i + 2]) in self.phrases or (i > 0 and " ".join(words[i - 1 : i + 1]) in self.phrases)
+
+    @cached_property
+    def _in_phrases(self) -> frozenset[str]:
+        """Every word of a phrase: most words that are not known are in none, and that is found at once."""
+        return frozenset(word for phrase in self.phrases for word in phrase.split(" "))
 
     @cached_property
     def _numbers(self) -> frozenset[str]:

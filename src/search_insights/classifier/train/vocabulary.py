@@ -17,6 +17,14 @@ MIN_LABELS = 2  # that have a word
 # pairs such as "vaccine florida" pass, and a text has two places.
 MIN_LABELS_OF_PAIR = 5
 
+# Words of English addresses. By themselves they are neither words nor places, so that no address is made of a number, a
+# town and a street; "drive thru" and "court street station" are a phrase and a place.
+_ADDRESS_WORDS = """
+    alley apartment apt ave avenue blvd boulevard box cir circle court ct dr drive floor highway house hwy lane ln lot
+    parkway pkwy pl place plaza rd road route rte sq square st ste street suite ter terrace trail trl unit way
+"""
+ADDRESS_WORDS = frozenset(_ADDRESS_WORDS.split())
+
 _MAX_ABBREVIATION = 3  # letters: the lexicon's tx, nyc and uk stand beside the name of a town, and are no names
 _ENDINGS = (" county", " parish")  # people leave them out
 
@@ -26,14 +34,14 @@ def make_vocabulary(texts: Sequence[str], lexicon: Lexicon, geography: Geography
     distinct = [text.split(" ") for text in dict.fromkeys(normalised_texts(texts))]
     entries = {text for c in lexicon.classes if not c.geography for text in normalised_texts(c.words)}
     named = {text for c in lexicon.classes if c.geography for text in normalised_texts(c.words)}
-    short = {name for name in named if len(name) <= _MAX_ABBREVIATION}
+    short = {name for name in named - ADDRESS_WORDS if len(name) <= _MAX_ABBREVIATION}
     places = _names(geography) | (named - short)
     own = {entry for entry in entries if " " not in entry} | short
-    words = _publishable(own | (_seen(distinct, MIN_LABELS) - places))
+    words = _publishable((own | (_seen(distinct, MIN_LABELS) - places)) - ADDRESS_WORDS)
     pairs = [[" ".join(pair) for pair in pairwise(text)] for text in distinct]
     frequent = {pair for pair in _seen(pairs, MIN_LABELS_OF_PAIR) if not words.issuperset(pair.split(" "))}
     phrases = {entry for entry in entries if entry.count(" ") == 1} | frequent
-    return Vocabulary(words, _publishable(phrases), _publishable(places - words))
+    return Vocabulary(words, _publishable(phrases), _publishable(places - words - ADDRESS_WORDS))
 
 
 def _seen(texts: Iterable[Sequence[str]], least: int) -> set[str]:
