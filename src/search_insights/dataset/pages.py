@@ -168,7 +168,9 @@ There are no lists of top searches: the publisher's log has categories only, and
         f"standard deviation of {found['region_sigma']:g}, for every {found['region_level']}, whether anybody searched "
         "for it there or not.",
         f"So far {found['texts']:,} texts have become public, in {found['weeks']:,} weeks.",
-        f"{left:,} weeks have no lists: their spec had none, or their log no texts." if left else "",
+        f"{left:,} {'week has' if left == 1 else 'weeks have'} no lists: the spec had none, or the log no texts."
+        if left
+        else "",
         f"The publisher left out texts that have any of {blocked:,} listed words or phrases." if blocked else "",
     )
     return f"\n## Top searches\n{fill(' '.join(filter(None, sentences)), 118, break_long_words=False)}\n"
