@@ -6,19 +6,24 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pytest
 
+from search_insights.anonymization import LogSource, Tolerance, anonymize
 from search_insights.classifier.vocabulary_file import packaged_vocabulary
 from search_insights.dataset.folder import read_dataset
 from search_insights.simulation.planted import OF_FIVE, OF_ONE
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec, spec_toml
 from search_insights.spec.top_searches import TopSearches
+from search_insights.spec.weeks import week_of
 from search_insights.store.opening import open_store
 from search_insights.store.verification import problems
 from search_insights.support.sql import literal
 from search_insights.trends.scaling import scale_problems
+from tests.lab.kill_cases import TEXT_WEEKS, TEXTS, text_folder
 from tests.support.command_line import Run
 from tests.support.logs import little_coverage, little_geography
 
@@ -83,3 +88,24 @@ def test_no_personal_text_leaves_the_log(folder: Path, run: Run, quick_accountin
     for name, content in [*everything_in(folder), ("messages", repr((said, shown, told)).encode())]:
         found = [text for text in (*OF_ONE, *OF_FIVE, "applewhite", "wexley") if text.encode() in content.lower()]
         assert found == [], name
+
+
+def test_a_week_commits_the_users_of_each_text_in_each_place(tmp_path: Path, quick_accounting: None) -> None:
+    """Every topic's text is shown, with its users in the country and in each state, within the reach of the noise.
+
+    Noise of sigma 2 reaches beyond 14 with a probability under 1e-10. Both engines count texts alike:
+    tests/private/test_top_searches.py.
+    """
+    folder = text_folder(tmp_path / "publisher")
+    coverage = Coverage(load_spec(folder / "texts.toml"), load_geography(folder / "little.csv"))
+    source = LogSource((str(folder / "log"),), code_level="postal_code")
+    weeks = [week_of(coverage.spec, day) for day in TEXT_WEEKS]
+    anonymize(source, folder / "store.db", weeks, coverage, tolerance=Tolerance(other_weeks=True))
+    with open_store(folder / "store.db") as store:
+        assert problems(store, scale_problems) == []
+        assert {shown.text for shown in store.shown_texts()} == {text for text in TEXTS if text != "weather"}
+        for entry in store.entries():
+            found = store.top_searches(entry.week)
+            assert found is not None
+            assert np.abs(found.noisy - [35, 0, 23, 12]).max() <= 14 + 1  # 94103 and 95667 are in California
+        assert store.top_searches(TEXT_WEEKS[1]).compared_with == TEXT_WEEKS[0]  # type: ignore[union-attr]
