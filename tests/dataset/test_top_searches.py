@@ -284,3 +284,12 @@ def test_only_the_weeks_of_an_edition_with_top_searches_have_lists(tmp_path: Pat
     assert "1 week has no lists" in " ".join((dataset / "PRIVACY.md").read_text(encoding="utf-8").split())
     with open_store(path) as opened:
         assert problems(opened, scale_problems) == []
+
+
+def test_a_week_in_which_no_text_is_shown_has_empty_tables(tmp_path: Path, coverage: Coverage) -> None:
+    """The tables are there, with their columns and no line: nothing reached the threshold yet."""
+    dataset = dataset_of(add_texts(tmp_path / "store.db", coverage, {}))
+    assert lines_of(dataset) == parquet_of(dataset) == []
+    header = (dataset / f"{STEM}_top_searches.csv").read_text(encoding="utf-8")
+    assert header == ",".join(COLUMNS) + "\n"
+    assert json_of(dataset, "privacy.json")["top_searches"]["weeks"] == 1
