@@ -59,6 +59,9 @@ PARTS = (
     _privacy("intervals", "how often published intervals contain the exact ratio", 6, (1, 2)),
     _privacy("coverage", "how often intervals contain the truth, summed exactly instead of drawn", 6, (4, 10)),
     _privacy("random-specs", "random specs, geographies and user-days against bounding and accounting", 6, (7, 12)),
+    _privacy(
+        "rising", "whether texts called rising rose, and how often intervals contain the true change", 2, (1.5, 6)
+    ),
     _durability("kills", "SIGKILL before lines of the modules that write", 0.15, (5, 30)),
     _durability("moments", "SIGKILL at random moments of each command", 0.2, (2, 8)),
     _durability("program", "SIGKILL of the installed program at random moments", 0.5, (1, 2)),
