@@ -14,7 +14,7 @@ from search_insights.dataset.pages import draw_summary, privacy_page
 def write_downloads(dataset: Dataset, folder: Path) -> list[Path]:
     """Write the files of a dataset to a new folder; return them in the order in which they are offered."""
     folder.mkdir(parents=True)
-    tables = [table.copy_to(folder) for table in (dataset.csv, dataset.parquet, dataset.regions) if table]
+    tables = [table.copy_to(folder) for table in dataset.tables]
     return [*tables, *_statements(dataset, folder)]
 
 

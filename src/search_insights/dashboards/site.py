@@ -10,6 +10,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from search_insights.dashboards.asked import read_asked
 from search_insights.dashboards.data_files import View, write_data
 from search_insights.dashboards.downloads import write_downloads
 from search_insights.dashboards.regions import find_places
@@ -124,7 +125,7 @@ def _view(
     shapes = next((s for s in found if s), None)
     values = read_values(dataset, number_of)
     require_same_csv(dataset)
-    return View(dataset, places, values, shapes, tuple(downloads))
+    return View(dataset, places, values, shapes, read_asked(dataset, number_of), tuple(downloads))
 
 
 def _write_dataset(view: View, key: str, draft: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from search_insights.dataset.straddling import straddling_summary
 from search_insights.dataset.tables import file_stem, region_columns, value_columns
 from search_insights.spec.spec import Spec, Trend
 from search_insights.spec.straddling import Straddling
+from search_insights.spec.trend_topics import counted_topics
 from search_insights.trends.release import Release
 
 
@@ -104,6 +105,7 @@ def _value_field(trend: Trend, spec: Spec) -> dict[str, Any]:
         "title": trend.title,
         "trend": trend.name,
         "id": trend.id,
+        "topics": list(counted_topics(spec, trend)),
     }
 
 

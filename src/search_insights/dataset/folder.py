@@ -28,6 +28,7 @@ STATEMENTS = (
     "straddling.json",
 )
 REGIONS = "regions.csv"
+TOP_SEARCHES = "_top_searches"  # the tables of top and rising searches have the name of the others, and this at its end
 SPARSE = "too few data points"  # why a region that was removed for sparsity is not reported
 
 _REGION_COLUMNS = ("date", "place_id", "level", "code", "country_region", "country_region_code")
@@ -47,6 +48,7 @@ class TrendColumn:
     name: str
     title: str
     id: str = ""  # a dataset of an earlier version does not tell
+    topics: tuple[str, ...] = ()  # their ids; nor this
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,14 @@ class TableFile:
         return folder / self.path.name
 
 
+@dataclass(frozen=True, slots=True)
+class TopSearchFiles:
+    """The tables of top and rising searches, which say the same."""
+
+    csv: TableFile
+    parquet: TableFile
+
+
 def _parts(file: BinaryIO) -> Iterator[bytes]:
     return iter(lambda: file.read(_CHUNK), b"")
 
@@ -88,6 +98,13 @@ class Description:
     trends: tuple[TrendColumn, ...]
     levels: tuple[str, ...]
     regions: TableFile | None  # a dataset of an earlier version has none
+    top_searches: TopSearchFiles | None  # not every spec and log has them
+
+    @property
+    def tables(self) -> tuple[TableFile, ...]:
+        """All tables, in the order in which they are offered."""
+        lists = (self.top_searches.csv, self.top_searches.parquet) if self.top_searches else ()
+        return (self.csv, self.parquet, *((self.regions,) if self.regions else ()), *lists)
 
     @property
     def table(self) -> str:
@@ -153,11 +170,26 @@ def _description(folder: Path, content: bytes) -> Description:
         trends=tuple(_trend_column(name, field) for name, field in columns.items() if "trend" in field),
         levels=levels,
         regions=_table_file(tables[REGIONS], folder) if REGIONS in tables else None,
+        top_searches=_top_search_files(package["resources"], tables["csv"]["path"], folder),
     )
 
 
+def _top_search_files(resources: list[Any], csv: str, folder: Path) -> TopSearchFiles | None:
+    stem = csv.removesuffix(".csv") + TOP_SEARCHES
+    found = {r["format"]: _table_file(r, folder) for r in resources if r["path"] == f"{stem}.{r['format']}"}
+    if not found:
+        return None
+    if not {"csv", "parquet"} <= found.keys():
+        raise InputError(
+            f"{folder / 'datapackage.json'}: describes only one of the two tables {stem}; publish it again"
+        )
+    return TopSearchFiles(found["csv"], found["parquet"])
+
+
 def _trend_column(name: str, field: Mapping[str, Any]) -> TrendColumn:
-    return TrendColumn(name, field["trend"], field.get("title", name), field.get("id", ""))
+    return TrendColumn(
+        name, field["trend"], field.get("title", name), field.get("id", ""), tuple(field.get("topics", ()))
+    )
 
 
 def _require_columns(columns: Mapping[str, Any], levels: tuple[str, ...], path: Path) -> None:
@@ -200,9 +232,8 @@ def read_dataset(folder: Path) -> Dataset:
         weeks=tuple(sorted(_weeks(privacy, folder / "privacy.json"))),
         statements={name: content for name, content in statements.items() if name.endswith(".json")},
     )
-    for table in (dataset.csv, dataset.parquet, dataset.regions):
-        if table is not None:
-            require_plain_table(table)
+    for table in dataset.tables:
+        require_plain_table(table)
     if not dataset.trends or not dataset.weeks:
         raise InputError(f"{folder}: its datapackage.json or privacy.json names no trend or no week")
     return dataset

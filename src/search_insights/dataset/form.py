@@ -36,7 +36,7 @@ _CLASSIFICATION = {
     ],
     "weeks": [{"model": str, "first": str, "last": str, "weeks": int}],
 }
-_FIELD = {"name": Word, "title?": str, "trend?": Word, "id?": Word, "constraints?": {"enum": [Word]}}
+_FIELD = {"name": Word, "title?": str, "trend?": Word, "id?": Word, "topics?": [Word], "constraints?": {"enum": [Word]}}
 _BREAK = {"week": str, "kind": Word, "reason": str, "differs": [str]}
 _EDITION = {"edition": int, "first_week": str, "last_week": str, "weeks": int, "epsilon": float, "delta": float}
 PACKAGE = {
