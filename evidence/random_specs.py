@@ -29,7 +29,8 @@ from search_insights.dp.accounting import account, cases, epsilon_of_days
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region, build_geography
 from search_insights.spec.measures import ONE_PLACE, Counting, Measure
-from search_insights.spec.spec import Category, Level, Promise, Sigma, SizeClass, Spec, Total, Trend
+from search_insights.spec.size_classes import SizeClass
+from search_insights.spec.spec import Category, Level, Promise, Sigma, Spec, Total, Trend
 from search_insights.support.arrays import Counts, Floats
 
 USER = 1  # whose day is in one log and not in the other

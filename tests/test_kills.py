@@ -173,10 +173,10 @@ def _send_on_the_third_day(number: int) -> None:
 
     count, days = DuckDbEngine.bound, iter(range(9))
 
-    def bound(engine, day, begin, end):  # type: ignore[no-untyped-def]
+    def bound(engine, *asked):  # type: ignore[no-untyped-def]
         if next(days) == 2:
             os.kill(os.getpid(), number)
-        return count(engine, day, begin, end)
+        return count(engine, *asked)
 
     DuckDbEngine.bound = bound  # type: ignore[method-assign]
 

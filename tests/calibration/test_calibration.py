@@ -211,3 +211,15 @@ def test_wrong_options_are_refused(tmp_path: Path, run: Run) -> None:
     assert run("calibrate", "--optimize", tmp_path / "none.csv", "--out", tmp_path / "new.toml")[0] == 2
     assert run("calibrate", "--out", tmp_path / "no" / "new.toml")[0] == 2
     assert not (tmp_path / "new.toml").exists()
+
+
+def test_sigmas_are_found_beside_top_searches() -> None:
+    """The trends get what texts leave; the numbers of the texts stay, and the worst of both cases meets the promise."""
+    spec = load_spec("vaccination-v2")
+    new = calibrate(spec, spec.promise)
+    assert new.top_searches == spec.top_searches
+    assert 0.998 * spec.promise.epsilon < account(new).epsilon <= spec.promise.epsilon
+    with pytest.raises(CheckFailed, match="raise total_threshold"):
+        calibrate(spec, Promise(2.19, 2e-6))
+    with pytest.raises(CheckFailed, match="top searches leave nothing"):
+        calibrate(spec, Promise(0.3, 1e-5))

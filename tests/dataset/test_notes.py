@@ -50,7 +50,7 @@ def test_a_note_is_about_a_week_of_the_store_and_recorded_once(store: Path) -> N
     note_week(store, FIRST, WORDS)
     with pytest.raises(StoreError, match="has this note on week 2021-01-04 already"):
         note_week(store, FIRST, f" {WORDS} ")
-    with pytest.raises(StoreError, match="does not hold week 2021-03-15.*'store lose'"):
+    with pytest.raises(StoreError, match=r"does not hold week 2021-03-15.*'store lose'"):
         note_week(store, FIRST + timedelta(weeks=10), WORDS)
     with open_store(store) as opened:
         assert [(note.week, note.reason) for note in opened.notes()] == [(FIRST, WORDS)]

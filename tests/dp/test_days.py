@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from search_insights.dp import losses
 from search_insights.dp.accounting import account, cases, epsilon_of_days
 from search_insights.dp.gaussian import epsilon_of_mu, mu_of_sigmas
-from search_insights.spec.spec import Category, Level, Promise, Sigma, SizeClass, Spec
+from search_insights.spec.size_classes import SizeClass
+from search_insights.spec.spec import Category, Level, Promise, Sigma, Spec
 from search_insights.support.arrays import Floats
 from tests.support.other_country import plain_spec, specs
 

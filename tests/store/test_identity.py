@@ -111,7 +111,7 @@ def test_the_dataset_of_another_release_is_never_replaced(
     dataset = dataset_of(add_weeks(tmp_path / "store.db", short_coverage, {}))
     before = contents(dataset)
     other = add_weeks(tmp_path / "other.db", short_coverage, {}, start=1)
-    with pytest.raises(CheckFailed, match="holds the dataset of release .*, which does not replace it"):
+    with pytest.raises(CheckFailed, match=r"holds the dataset of release .*, which does not replace it"):
         publish(other, dataset, correction=correction)
     assert contents(dataset) == before
 
@@ -176,18 +176,18 @@ def test_the_journal_of_an_earlier_version_names_no_release_and_is_asked_too(
     first, second = tmp_path / "store.db", tmp_path / "second.db"
     add_weeks(first, short_coverage, {})
     forget_identity(first)
-    with pytest.raises(StoreError, match="store.db has week"):
+    with pytest.raises(StoreError, match=r"store.db has week"):
         refuse_second_store(second, short_coverage, [week(0, short_coverage)])
     refuse_second_store(second, other_coverage, [week(0, short_coverage)])
     first.unlink()
-    with pytest.raises(StoreError, match="store.db has week"):
+    with pytest.raises(StoreError, match=r"store.db has week"):
         refuse_second_store(second, other_coverage, [week(0, short_coverage)])
 
 
 def test_a_journal_that_cannot_be_read_is_no_licence(tmp_path: Path, short_coverage: Coverage) -> None:
     """It cannot be seen whether the new store is a second one, so the operator has to say so."""
     (tmp_path / "store.db.journal").write_text("damaged\n")
-    with pytest.raises(StoreError, match="It cannot be seen whether second.db would be a second store"):
+    with pytest.raises(StoreError, match=r"It cannot be seen whether second.db would be a second store"):
         refuse_second_store(tmp_path / "second.db", short_coverage, [week(0, short_coverage)])
 
 
@@ -263,7 +263,7 @@ def test_a_restore_takes_backup_and_dataset_of_one_release(tmp_path: Path, short
     """A backup of another release is refused, and so is another's dataset: its weeks would count as lost ones."""
     store, other = (add_weeks(tmp_path / n, short_coverage, {}, start=i) for i, n in enumerate(("a.db", "b.db")))
     back_up(store, tmp_path / "backup.db", scale_problems)
-    with pytest.raises(StoreError, match="is a backup of release .*, and the journal of b.db is of release"):
+    with pytest.raises(StoreError, match=r"is a backup of release .*, and the journal of b.db is of release"):
         restore(tmp_path / "backup.db", other, scale_problems, published=(), replace=True)
     dataset = dataset_of(other)
     words = ("store", "restore", tmp_path / "backup.db", "--store", store, "--dataset", dataset)

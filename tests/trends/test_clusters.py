@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from search_insights.classifier.cluster_keys import DIRECTED, SMALL_WORDS, cluster_keys, singular
 from search_insights.classifier.lexicon import load_lexicon, load_synonyms
 from search_insights.errors import InputError
-from search_insights.trends.clusters import DIRECTED, SMALL_WORDS, cluster_keys, clusters_of, singular
+from search_insights.support.arrays import Floats
+from search_insights.trends.clusters import Clusters, clusters_of
 
 SYNONYMS = load_synonyms()
 WORDS = st.sampled_from(["covid", "vaccine", "vaccines", "the", "near", "me", "after", "fever", "side", "effects"])
@@ -20,6 +22,11 @@ TEXTS = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
 def together(*texts: str) -> bool:
     """Whether texts are in one cluster."""
     return len(set(cluster_keys(texts, SYNONYMS))) == 1
+
+
+def clustered(texts: list[str], counts: Floats) -> Clusters:
+    """Return the clusters of texts without synonyms."""
+    return clusters_of(texts, counts, cluster_keys(texts, {}))
 
 
 @pytest.mark.parametrize(
@@ -84,19 +91,19 @@ def test_a_plural_and_its_word_have_one_stem(plural: str, one: str) -> None:
 def test_a_cluster_is_named_by_its_largest_noisy_count(counts: dict[str, int]) -> None:
     """Every text is in one cluster; the shown text is a member, none is larger, and the order of texts is no matter."""
     texts = list(counts)
-    found = clusters_of(texts, np.array(list(counts.values()), dtype=np.float64), {})
+    found = clustered(texts, np.array(list(counts.values()), dtype=np.float64))
     assert found.members.sum() == len(texts)
     for number, shown in enumerate(found.shown):
         members = [texts[i] for i in np.flatnonzero(found.cluster == number)]
         assert texts[shown] == min(members, key=lambda text: (-counts[text], text))
-    back = clusters_of(texts[::-1], np.array([counts[text] for text in texts[::-1]], dtype=np.float64), {})
+    back = clustered(texts[::-1], np.array([counts[text] for text in texts[::-1]], dtype=np.float64))
     assert {texts[i] for i in found.shown} == {texts[::-1][i] for i in back.shown}
 
 
 def test_a_cluster_adds_up_its_members_and_their_noise() -> None:
     """Counts add up, in any number of regions at once; sigmas as roots of the number of members."""
     texts = ["covid vaccine", "vaccine news", "vaccines covid", "the covid vaccine"]
-    found = clusters_of(texts, np.array([5.0, 9.0, 7.0, 1.0]), {})
+    found = clustered(texts, np.array([5.0, 9.0, 7.0, 1.0]))
     assert [texts[i] for i in found.shown] == ["vaccines covid", "vaccine news"]
     assert found.members.tolist() == [3, 1]
     assert found.sums(np.array([5.0, 9.0, 7.0, 1.0])).tolist() == [13, 9]
@@ -106,7 +113,7 @@ def test_a_cluster_adds_up_its_members_and_their_noise() -> None:
 
 def test_no_texts_make_no_clusters() -> None:
     """A region without a shown text has an empty list."""
-    found = clusters_of([], np.zeros(0), SYNONYMS)
+    found = clustered([], np.zeros(0))
     assert found.shown.size == found.members.size == found.sums(np.zeros((3, 0))).size == 0
 
 

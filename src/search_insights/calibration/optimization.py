@@ -15,7 +15,8 @@ import numpy as np
 
 from search_insights.calibration.calibration import calibrate
 from search_insights.calibration.profile import Group, Profile
-from search_insights.dp.gaussian import mu_of_epsilon
+from search_insights.dp.accounting import sigmas_of_texts
+from search_insights.dp.gaussian import mu_of_epsilon, mu_of_sigmas
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Promise, Spec
 from search_insights.support.arrays import Floats
@@ -54,7 +55,8 @@ def optimize(spec: Spec, promise: Promise, coverage: Coverage, profile: Profile)
     """Return the spec with the sigmas that are expected to publish the most values within the promise."""
     begin = calibrate(spec, promise)
     problem = _Problem.of(spec, coverage, profile)
-    budget = mu_of_epsilon(promise.epsilon, promise.delta) ** 2
+    of_texts = mu_of_sigmas(s.value for s in sigmas_of_texts(spec))
+    budget = mu_of_epsilon(promise.epsilon, promise.delta) ** 2 - of_texts**2
     spent = {g: np.array([begin.sigma(*g, c.id) ** -2 for c in spec.measures]) for g in spec.reported_groups}
     for _ in range(_ROUNDS):
         left = budget - sum(spent[g].sum() for g in spent if g[1] is None)

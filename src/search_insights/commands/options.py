@@ -24,6 +24,7 @@ OPTIONS = {
     "identity": "the setting identity",
     "events_per_week": "--events-per-week",
     "from_week": "--from",
+    "geography": "--geography",
     "master": "--master",
     "max_unused": "--max-left-out",
     "memory": "--memory",

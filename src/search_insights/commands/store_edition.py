@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from search_insights.commands.console import note, out
+from search_insights.commands.console import note, out, span
 from search_insights.commands.options import parse_day
 from search_insights.errors import UsageError
 
@@ -152,7 +152,7 @@ def _list(args: argparse.Namespace) -> int:
         return 0
     for edition, own in zip(editions, of_editions, strict=True):
         first = f"from week {edition.first_week} on" if edition.first_week else "from the beginning"
-        held = f"{len(own)} weeks, {own[0]} to {own[-1]}" if own else "no week yet"
+        held = span(own) if own else "no week yet"
         out(f"edition {edition.number}: {first}; {held}; spec {edition.counted.spec.name}")
         for change in edition.changes:
             if change.reason:

@@ -9,7 +9,7 @@ from typing import Any
 
 from search_insights.dataset.classification import classification
 from search_insights.dataset.scale import scaling_facts
-from search_insights.dp.accounting import Accounting, epsilon_of_days
+from search_insights.dp.accounting import Accounting, delta_of_days, epsilon_of_days
 from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import DAYS_OF_WEEK
 from search_insights.store.ledger import LedgerEntry
@@ -133,11 +133,16 @@ def _edition(span: Span, accounting: Accounting) -> dict[str, Any]:
 def _not_promised(release: Release, days: int) -> dict[str, Any]:
     """Return what the same noise gives users who searched every day, of a week and of the whole release."""
     spec, *others = [span.coverage.spec for span in reversed(release.spans)]
-    delta = max(each.promise.delta for each in (spec, *others))
-    week, every = (round(epsilon_of_days(spec, n, others), 4) for n in (DAYS_OF_WEEK, days))
     return {
-        "user_active_on_7_days": {"epsilon": week, "delta": delta},
-        "user_active_on_all_days": {"days": days, "epsilon": every, "delta": delta},
+        "user_active_on_7_days": _of_days(spec, DAYS_OF_WEEK, others),
+        "user_active_on_all_days": {"days": days, **_of_days(spec, days, others)},
+    }
+
+
+def _of_days(spec: Spec, days: int, others: Sequence[Spec]) -> dict[str, float]:
+    return {
+        "epsilon": round(epsilon_of_days(spec, days, others), 4),
+        "delta": delta_of_days(spec, days, others),
     }
 
 

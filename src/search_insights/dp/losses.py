@@ -79,6 +79,10 @@ class Losses:
         discounted = np.concatenate((math.exp(-self.step) * _discounted(self.masses[1:], self.step), [0.0]))
         return self.infinite + above - discounted, above, discounted
 
+    def revealing(self, chance: float) -> "Losses":
+        """Return the distribution of what tells everything with this chance, and otherwise what this one tells."""
+        return Losses(self.step, self.lowest, (1 - chance) * self.masses, chance + (1 - chance) * self.infinite)
+
     def within(self, lowest: int, size: int) -> "Losses":
         """Return the same distribution on a larger part of the grid."""
         masses = np.zeros(size)
@@ -158,15 +162,19 @@ def _losses(found: Any) -> Losses:
     return Losses(dense._discretization, int(dense._lower_loss), np.asarray(dense._probs), float(dense._infinity_mass))
 
 
-def epsilon_of_case(sigmas: Sequence[float], delta: float) -> float:
-    """Return the epsilon of mechanisms with these sigmas together."""
-    return composed(sigmas, step_for(sigmas)).epsilon(_below(delta, 1))
+def epsilon_of_case(sigmas: Sequence[float], delta: float, chance: float = 0.0) -> float:
+    """Return the epsilon of mechanisms with these sigmas together, and one that tells everything with a chance."""
+    return composed(sigmas, step_for(sigmas)).revealing(chance).epsilon(_below(delta, 1))
 
 
-def epsilon_of_mixtures(cases: Sequence[Sequence[float]], days: int, delta: float) -> float:
-    """Return an epsilon that holds for `days` days, each of any of these cases: the sigmas of its mechanisms."""
-    step = max(map(step_for, cases))
-    dominating = _dominating([composed(sigmas, step) for sigmas in cases], days, _CUT_SHARE * delta / days)
+def epsilon_of_mixtures(cases: Sequence[tuple[Sequence[float], float]], days: int, delta: float) -> float:
+    """Return an epsilon that holds for `days` days, each of any of these cases.
+
+    A case is the sigmas of its mechanisms, and the chance with which it tells everything.
+    """
+    step = max(step_for(sigmas) for sigmas, _ in cases)
+    found = [composed(sigmas, step).revealing(chance) for sigmas, chance in cases]
+    dominating = _dominating(found, days, _CUT_SHARE * delta / days)
     all_days = library().pld.PrivacyLossDistribution(dominating).self_compose(days, _CUT_SHARE * delta)
     return _losses(all_days).epsilon(_below(delta, days))
 
@@ -192,7 +200,7 @@ def _dominating(cases: Sequence[Losses], days: int, cut: float) -> Any:
     deltas = np.clip(np.minimum.accumulate(deltas), 0.0, 1.0)
     below = np.maximum.accumulate(np.max([np.cumsum(case.masses)[::stride] for case in wide], axis=0))
     begin = max(0, int(np.searchsorted(below, cut)) - 1)
-    end = max(begin + 1, int(np.searchsorted(-deltas, -cut)))
+    end = min(max(begin + 1, int(np.searchsorted(-deltas, -cut))), deltas.size - 1)  # it ends above 0 with a chance
     return library().pmf.create_pmf_pessimistic_connect_dots_fixed_gap(
         stride * cases[0].step, first + begin, first + end, deltas[begin : end + 1]
     )

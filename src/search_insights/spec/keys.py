@@ -347,6 +347,55 @@ SECTIONS = (
             ),
         ),
     ),
+    Section(
+        "[top_searches]",
+        "optional: the texts that people search for most, of the topics' searches. A text is shown once its noisy "
+        "count reaches a threshold; from then on it is counted every week, in the total and in every region of the "
+        "coarsest level, with noise",
+        (
+            Key("texts_per_user_day", "a whole number", "how many texts of a user-day count", "1"),
+            Key("unit", "text", "what is counted: users, each once a week for each text", '"users"'),
+            Key(
+                "min_users",
+                "a whole number",
+                "a new text that fewer users searched for in the week is never shown",
+                "1 or more",
+            ),
+            Key("total_sigma", "a number", "the sigma of a text's count in the total", "from 0.1 to 100,000"),
+            Key(
+                "total_threshold",
+                "a whole number",
+                "a new text is shown if its noisy count in the total is at least this",
+                "at least min_users; the promise must hold",
+            ),
+            Key(
+                "region_sigma",
+                "a number",
+                "the sigma of a text's count in each region of the coarsest level",
+                "from 0.1 to 100,000",
+            ),
+            Key(
+                "region_shown_from",
+                "a whole number",
+                "a region lists a text if its noisy count there is at least this",
+                "0 or more",
+            ),
+            Key(
+                "vocabulary",
+                "text",
+                "the public words of which a text must be made: a packaged vocabulary, or the path of a file",
+                "one line",
+            ),
+            Key(
+                "vocabulary_fingerprint",
+                "text",
+                "the SHA-256 of that vocabulary, if no other may be used",
+                "64 digits from 0 to f",
+                "any",
+                f'"{"0123456789abcdef" * 4}"',
+            ),
+        ),
+    ),
 )
 
 

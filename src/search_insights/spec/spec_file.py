@@ -12,6 +12,7 @@ from search_insights.errors import InputError, Problem, SpecError
 from search_insights.spec.checks import refuse
 from search_insights.spec.measures import PAPER_COUNTING, Counting, Measure
 from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
+from search_insights.spec.size_classes import SizeClass
 from search_insights.spec.spec import (
     MAX_SIGMA,
     WEEKDAYS,
@@ -19,13 +20,13 @@ from search_insights.spec.spec import (
     Level,
     Promise,
     Sigma,
-    SizeClass,
     Spec,
     Total,
     Trend,
     reported_groups,
 )
 from search_insights.spec.toml_table import Table
+from search_insights.spec.top_searches import TopSearches
 from search_insights.support.files import read_text_at_most
 from search_insights.support.toml import MAX_BYTES, parse_toml
 
@@ -123,6 +124,7 @@ def _values(top: Table) -> dict[str, Any]:
         scaling=top.table("scaling").read(Scaling),
         counting=top.table("counting").read(Counting) if top.has("counting") else PAPER_COUNTING,
         given_measures=tuple(t.read(Measure) for t in top.tables("measure")) if top.has("measure") else (),
+        top_searches=top.table("top_searches").read(TopSearches) if top.has("top_searches") else None,
     )
     reporting.finish()
     return values
@@ -146,6 +148,7 @@ def _stand_ins(values: Mapping[str, Any]) -> dict[str, Any]:
         "reliability": Reliability(0.5, 1.0),
         "sparsity": sparsity,
         "scaling": Scaling(1.0, trends[0].id if trends else "unread"),
+        "top_searches": None,
     }
 
 
@@ -216,6 +219,8 @@ def spec_toml(spec: Spec) -> str:
     lines += ["", "[reporting]", f"min_area_km2 = {_toml(spec.min_area_km2)}"]
     for key in ("reliability", "sparsity", "scaling"):
         lines += _section(key, getattr(spec, key))
+    if spec.top_searches is not None:
+        lines += _section("top_searches", spec.top_searches)
     return "\n".join(lines) + "\n"
 
 

@@ -329,8 +329,11 @@ def _require_known(store: Store, wanted: Coverage) -> None:
     shown = [f"{d.key}: {d.old} -> {d.new}" if d.old else f"{d.key}: {d.new}" for d in found[:_SHOWN]]
     more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     kind = kind_of(found) if found else "words"
+    present = fingerprints_of(store.editions[-1].counted)
+    named = zip(("`spec`", "`geography`"), present, fingerprints_of(wanted), strict=True)
+    files = "".join(f" {name} FILE" for name, old, new in named if old != new)
     raise StoreError(
         f"{store.path}: the store was made with another spec or geography ({kind}: {'; '.join(shown)}{more}). Use the "
-        f"same, or record the change: search-insights store edition `store` {store.path} `spec` FILE"
+        f"same, or record the change: search-insights store edition `store` {store.path}{files}"
         f"{' `from_week` WEEK' if kind == 'counting' else ''} `reason` TEXT"
     )
