@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from search_insights.spec.geography import load_geography
@@ -17,17 +18,27 @@ def little_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "demo"
 
 
+def columns_of(path: Path) -> list[str]:
+    """Return the columns of a Parquet file."""
+    with duckdb.connect() as connection:
+        return [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM '{path}'").fetchall()]
+
+
 def test_a_demo_of_vaccination_v2_runs_end_to_end_and_keeps_its_folder(little_demo: Path, run: Run) -> None:
-    """Log, store, dataset, dashboard and accuracy are there; a demo of the other spec is refused in that folder."""
+    """Log, store, dataset, dashboard and accuracy are there; a demo of the other spec is refused in that folder.
+
+    Its spec has top searches, so the log has texts.
+    """
     options = ("demo", "--out", little_demo, "--weeks", "1", "--events-per-week", "40000")
     code, out, err = run(*options, "--spec", "vaccination-v2")
     assert code == 0, err
     assert "search-insights privacy --spec vaccination-v2" in out
     names = {"log", "releases.db", "dataset", "site", "truth.parquet", "accuracy.svg"}
     assert names <= {path.name for path in little_demo.iterdir()}
+    assert "query" in columns_of(little_demo / "log" / "2021-01-04.parquet")
     code, _, err = run(*options)
     assert code == 2
-    assert err.endswith(f"{little_demo / 'log'}: holds another simulation (spec differs); give an empty folder\n")
+    assert err.endswith(f"{little_demo / 'log'}: holds another simulation (spec, queries differ); give an empty folder\n")
 
 
 def test_a_demo_of_an_unknown_spec_is_refused(run: Run) -> None:

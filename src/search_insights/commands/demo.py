@@ -30,18 +30,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_SPEC,
         help=f"the packaged spec to demonstrate (default: {DEFAULT_SPEC}); each needs a folder of its own",
     )
-    parser.add_argument("--weeks", metavar="N", type=int, help="how many weeks from 2021-01-04 (default: 22)")
+    parser.add_argument(
+        "--weeks",
+        metavar="N",
+        type=int,
+        help="how many weeks from 2021-01-04 (default: 22; 8 for a spec with top searches, whose log has texts)",
+    )
     parser.add_argument("--events-per-week", metavar="N", type=int, help="searches a week (default: 10000000)")
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the demonstration and show what came out."""
-    from search_insights.commands.demonstration import EVENTS_PER_WEEK, WEEKS, demonstrate
+    from search_insights.commands.demonstration import EVENTS_PER_WEEK, demonstrate, usual_weeks
     from search_insights.spec.spec_file import load_spec
 
-    spec, events, weeks = load_spec(args.packaged), args.events_per_week or EVENTS_PER_WEEK, args.weeks or WEEKS
+    spec, events = load_spec(args.packaged), args.events_per_week or EVENTS_PER_WEEK
     with Steps() as steps:
-        demo = demonstrate(args.out, spec, events, weeks, steps.show)
+        demo = demonstrate(args.out, spec, events, args.weeks or usual_weeks(spec), steps.show)
     _show(demo)
     return 0
 

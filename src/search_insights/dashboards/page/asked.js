@@ -202,7 +202,7 @@ export class AskedCard {
     };
   }
 
-  // A change may have no upper end: the count of the week before may be close to 0. Then the line runs to the edge.
+  // A change may have no upper end: the count of the week before may be close to 0. Then the line ends in an arrow.
   risingCells(rows) {
     const ends = rows.flatMap((row) => [row.change, row.changeLow, row.changeHigh]).filter((value) => value !== null);
     const most = Math.max(...ends, 1);
@@ -210,7 +210,7 @@ export class AskedCard {
     return {
       value: (row) => (row.change === null ? "" : `${signed(row.change)} %`),
       interval: (row) => between(row.changeLow, row.changeHigh, signed),
-      bar: (row) => bar(row.change, row.changeLow, row.changeHigh ?? (row.changeLow === null ? null : most), scale),
+      bar: (row) => bar(row.change, row.changeLow, row.changeHigh, scale),
       note: (row) => note(row.isNew ? "not shown in the week before" : ""),
     };
   }
@@ -235,27 +235,18 @@ function closeRanks(rows, index) {
   return `may be rank ${first} to ${last}`;
 }
 
-// The value as a dot, its interval as a line.
+// The value as a dot, its interval as a line; without an upper end, it ends in an arrow.
 function bar(value, low, high, scale) {
   const colors = theme();
   const x = (number) => 5 + scale(number) * (BAR_WIDTH - 10);
+  const end = high === null ? BAR_WIDTH - 9 : x(high);
+  const style = { stroke: colors.muted, "stroke-width": 3, "stroke-opacity": 0.55, "stroke-linecap": "round" };
   return s(
     "svg",
     { width: BAR_WIDTH, height: 14, viewBox: `0 0 ${BAR_WIDTH} 14`, "aria-hidden": "true" },
     s("line", { x1: 5, x2: BAR_WIDTH - 5, y1: 7, y2: 7, stroke: colors.grid, "stroke-width": 1 }),
-    low !== null &&
-      high !== null &&
-      s("line", {
-        class: "interval",
-        x1: x(low),
-        x2: x(high),
-        y1: 7,
-        y2: 7,
-        stroke: colors.muted,
-        "stroke-width": 3,
-        "stroke-opacity": 0.55,
-        "stroke-linecap": "round",
-      }),
+    low !== null && s("line", { class: "interval", x1: Math.min(x(low), end), x2: end, y1: 7, y2: 7, ...style }),
+    low !== null && high === null && s("path", { d: `M${end},2l8,5l-8,5z`, fill: colors.muted }),
     value !== null && s("circle", { cx: x(value), cy: 7, r: 4.5, fill: colors.lines[0], stroke: colors.ink }),
   );
 }
