@@ -9,12 +9,11 @@ import numpy.typing as npt
 import pytest
 
 from search_insights.simulation.day import make_world
-from search_insights.simulation.interest import NationalCurve, published_trends
+from search_insights.simulation.interest import NationalCurve, counted_topics, published_trends
 from search_insights.simulation.simulation import PEAK_SHARE
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
-from search_insights.spec.trend_topics import counted_topics
 from tests.support.other_country import other_spec, plain_spec
 from tests.support.simulated_logs import MONDAY, ONE_IN_A_MILLION, SUNDAY, US_EVENTS, Query, chi_square_bounds
 

@@ -28,7 +28,7 @@ STATEMENTS = (
     "straddling.json",
 )
 REGIONS = "regions.csv"
-TOP_SEARCHES = "_top_searches"  # the tables of top and rising searches have the name of the others, and this at its end
+TOP_SEARCHES = "_top_searches"  # how the names of the tables of top searches end, after that of the main tables
 SPARSE = "too few data points"  # why a region that was removed for sparsity is not reported
 
 _REGION_COLUMNS = ("date", "place_id", "level", "code", "country_region", "country_region_code")
@@ -48,7 +48,6 @@ class TrendColumn:
     name: str
     title: str
     id: str = ""  # a dataset of an earlier version does not tell
-    topics: tuple[str, ...] = ()  # their ids; nor this
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +73,6 @@ class TableFile:
         return folder / self.path.name
 
 
-@dataclass(frozen=True, slots=True)
-class TopSearchFiles:
-    """The tables of top and rising searches, which say the same."""
-
-    csv: TableFile
-    parquet: TableFile
-
-
 def _parts(file: BinaryIO) -> Iterator[bytes]:
     return iter(lambda: file.read(_CHUNK), b"")
 
@@ -98,13 +89,7 @@ class Description:
     trends: tuple[TrendColumn, ...]
     levels: tuple[str, ...]
     regions: TableFile | None  # a dataset of an earlier version has none
-    top_searches: TopSearchFiles | None  # not every spec and log has them
-
-    @property
-    def tables(self) -> tuple[TableFile, ...]:
-        """All tables, in the order in which they are offered."""
-        lists = (self.top_searches.csv, self.top_searches.parquet) if self.top_searches else ()
-        return (self.csv, self.parquet, *((self.regions,) if self.regions else ()), *lists)
+    top_searches: tuple[TableFile, TableFile] | None  # CSV and Parquet; None if the release has no texts
 
     @property
     def table(self) -> str:
@@ -155,7 +140,8 @@ def _description(folder: Path, content: bytes) -> Description:
     require_form(package, PACKAGE, path)
     tables: dict[str, Any] = {}
     for resource in package["resources"]:
-        tables.setdefault(REGIONS if resource["path"] == REGIONS else resource["format"], resource)
+        name = REGIONS if resource["path"] == REGIONS else resource["format"]
+        tables.setdefault(f"{TOP_SEARCHES}.{name}" if name in tables else name, resource)
     if not {"csv", "parquet"} <= tables.keys():
         raise _not_a_dataset(folder)
     columns = {field["name"]: field for field in tables["parquet"]["schema"]["fields"]}
@@ -170,26 +156,23 @@ def _description(folder: Path, content: bytes) -> Description:
         trends=tuple(_trend_column(name, field) for name, field in columns.items() if "trend" in field),
         levels=levels,
         regions=_table_file(tables[REGIONS], folder) if REGIONS in tables else None,
-        top_searches=_top_search_files(package["resources"], tables["csv"]["path"], folder),
+        top_searches=_top_searches(tables, folder),
     )
 
 
-def _top_search_files(resources: list[Any], csv: str, folder: Path) -> TopSearchFiles | None:
-    stem = csv.removesuffix(".csv") + TOP_SEARCHES
-    found = {r["format"]: _table_file(r, folder) for r in resources if r["path"] == f"{stem}.{r['format']}"}
-    if not found:
-        return None
-    if not {"csv", "parquet"} <= found.keys():
-        raise InputError(
-            f"{folder / 'datapackage.json'}: describes only one of the two tables {stem}; publish it again"
-        )
-    return TopSearchFiles(found["csv"], found["parquet"])
+def _top_searches(tables: Mapping[str, Any], folder: Path) -> tuple[TableFile, TableFile] | None:
+    """Return the tables of top searches, which are named after the main ones; None if there are none."""
+    found = [
+        _table_file(tables[name], folder)
+        for form in ("csv", "parquet")
+        for name in (f"{TOP_SEARCHES}.{form}",)
+        if name in tables and tables[name]["path"] == f"{Path(tables[form]['path']).stem}{TOP_SEARCHES}.{form}"
+    ]
+    return (found[0], found[1]) if len(found) == 2 else None
 
 
 def _trend_column(name: str, field: Mapping[str, Any]) -> TrendColumn:
-    return TrendColumn(
-        name, field["trend"], field.get("title", name), field.get("id", ""), tuple(field.get("topics", ()))
-    )
+    return TrendColumn(name, field["trend"], field.get("title", name), field.get("id", ""))
 
 
 def _require_columns(columns: Mapping[str, Any], levels: tuple[str, ...], path: Path) -> None:
@@ -232,8 +215,9 @@ def read_dataset(folder: Path) -> Dataset:
         weeks=tuple(sorted(_weeks(privacy, folder / "privacy.json"))),
         statements={name: content for name, content in statements.items() if name.endswith(".json")},
     )
-    for table in dataset.tables:
-        require_plain_table(table)
+    for table in (dataset.csv, dataset.parquet, dataset.regions, *(dataset.top_searches or ())):
+        if table is not None:
+            require_plain_table(table)
     if not dataset.trends or not dataset.weeks:
         raise InputError(f"{folder}: its datapackage.json or privacy.json names no trend or no week")
     return dataset
@@ -297,6 +281,29 @@ def published_table(folder: Path) -> Path | None:
     with suppress(InputError):
         return read_description(folder).csv.path
     return None
+
+
+def published_trends(folder: Path) -> dict[str, str]:
+    """Return the name of each trend of a published folder, by the trend's id; none if it does not tell."""
+    with suppress(InputError):
+        return {trend.id: trend.name for trend in read_description(folder).trends if trend.id}
+    return {}
+
+
+def published_lines(folder: Path) -> Path | None:
+    """Return the CSV file of top searches that a published folder describes; None if it describes none."""
+    with suppress(InputError):
+        tables = read_description(folder).top_searches
+        return tables[0].path if tables else None
+    return None
+
+
+def published_top_searches(folder: Path) -> Mapping[str, Any]:
+    """Return what the statement of a published folder says of top searches; nothing if it does not tell."""
+    with suppress(InputError):
+        found: Mapping[str, Any] = _read_ledger(folder).get("top_searches", {})
+        return found
+    return {}
 
 
 def published_columns(folder: Path) -> dict[str, str]:

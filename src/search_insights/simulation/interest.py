@@ -16,8 +16,8 @@ import numpy as np
 
 from search_insights.simulation.population import Tree, generator
 from search_insights.spec.geography import Geography
-from search_insights.spec.spec import Spec
-from search_insights.spec.trend_topics import counted_topics
+from search_insights.spec.measures import measure_values
+from search_insights.spec.spec import Spec, Trend
 from search_insights.support.arrays import Floats
 
 # Standard deviations of the logarithm of a region's interest.
@@ -79,6 +79,16 @@ class NationalCurve:
     @cached_property
     def _synthetic_peak(self) -> float:
         return max(float(self._synthetic(day).sum()) for day in range(366))
+
+
+def counted_topics(spec: Spec, trend: Trend) -> tuple[str, ...]:
+    """Return the topics that a trend counts: a search about nothing else adds 1 to it."""
+    if not spec.given_measures:
+        return trend.sum_of
+    numbers = [[measure.id for measure in spec.measures].index(measure) for measure in trend.sum_of]
+    each = measure_values(spec.measures, spec.topics, 1 << np.arange(len(spec.topics)))[:, numbers]
+    added = each @ np.array(trend.weights or np.ones(len(numbers)))
+    return tuple(topic for topic, value in zip(spec.topics, added, strict=True) if value == 1)
 
 
 def published_trends() -> dict[str, Floats]:
