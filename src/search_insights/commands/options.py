@@ -17,6 +17,7 @@ OPTIONS = {
     "accepted": "--accept",
     "another_release": "--another-release",
     "base_rate": "--base-rate",
+    "blocklist": "--blocklist",
     "code_level": "--code-level",
     "columns": "--column",
     "correction": "--correction",

@@ -29,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--correction", metavar="REASON", help="allow published values to change, and publish why")
     add_straddling(parser)
     parser.add_argument(
+        "--blocklist", metavar="FILE", type=Path, help="words that no text of top searches may have, one entry a line"
+    )
+    parser.add_argument(
         "--dry-run",
         action="store_true",
         help="write nothing; show what would be fixed for good, and what would appear, change and vanish",
@@ -44,7 +47,12 @@ def run(args: argparse.Namespace) -> int:
 
     with Steps() as steps:
         published = publish(
-            args.store, args.out, correction=args.correction, straddling=args.straddling, progress=steps.show
+            args.store,
+            args.out,
+            correction=args.correction,
+            straddling=args.straddling,
+            blocklist=args.blocklist,
+            progress=steps.show,
         )
     outcomes = OUTCOMES if len(published.release.spans) > 1 else OUTCOMES[:-1]
     rows = [
@@ -53,6 +61,8 @@ def run(args: argparse.Namespace) -> int:
     ]
     out(table(("level", "trend", "regions", *outcomes), rows, right=range(2, 3 + len(outcomes))))
     out(f"\n{published.csv}: {published.rows:,} rows, {span(published.release.trends.weeks)}")
+    if published.release.top_searches is not None:
+        out(f"{args.out}: top searches, {published.release.top_searches.rank.size:,} lines")
     out(f"{args.out}: datapackage.json, PRIVACY.md, privacy.json, regions.csv, sparsity.json, summary.svg describe it")
     _note_missing_weeks(published.release, args.store)
     _note_few_weeks(published.release)
@@ -94,7 +104,9 @@ def _dry_run(args: argparse.Namespace) -> int:
 
     with Steps() as steps:
         steps.show("deriving the trends")
-        seen = preview(args.store, args.out, correction=args.correction, straddling=args.straddling)
+        seen = preview(
+            args.store, args.out, correction=args.correction, straddling=args.straddling, blocklist=args.blocklist
+        )
     release = seen.release
     out("Dry run: nothing was written.\n")
     for line in _scaling_lines(seen):
@@ -111,6 +123,7 @@ def _dry_run(args: argparse.Namespace) -> int:
     if seen.weeks_gone:
         out(f"weeks that vanish: {_spans(seen.weeks_gone)}")
     out(f"regions that vanish: {_by_level(seen.gone_by_level)}")
+    _show_texts(seen)
     if seen.found.corrected and not seen.refusal:
         out(f"values corrected, with the reason that you give: {seen.found.corrected:,}")
     _note_missing_weeks(release, args.store)
@@ -118,6 +131,17 @@ def _dry_run(args: argparse.Namespace) -> int:
     if seen.refusal:
         raise seen.refusal
     return 0
+
+
+def _show_texts(seen: "Preview") -> None:
+    """Show the operator every text that nobody has seen yet, so that it can be put on the blocklist in time."""
+    lines = seen.release.top_searches
+    if lines is None:
+        return
+    out(f"top searches: {lines.rank.size:,} lines; of published weeks, {seen.found.lines:,} change, appear or vanish")
+    out(f"texts that were not shown before: {len(seen.new_texts):,}")
+    for text in seen.new_texts:
+        out(f"  {text}")
 
 
 def _scaling_lines(seen: "Preview") -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from search_insights.dataset.classification import classification
 from search_insights.dataset.scale import scaling_facts
+from search_insights.dataset.top_searches import top_searches_json
 from search_insights.dp.accounting import Accounting, delta_of_days, epsilon_of_days
 from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import DAYS_OF_WEEK
@@ -74,6 +75,7 @@ def privacy_json(release: Release, accountings: Sequence[Accounting]) -> dict[st
         "lost_weeks": lost_weeks(release),
         "notes": notes(release),
         "classification": classification(release),
+        **({"top_searches": texts} if (texts := top_searches_json(release)) else {}),
     }
 
 
@@ -156,6 +158,8 @@ def bounds(spec: Spec) -> list[str]:
     ]
     if spec.classed_levels:
         words.append(f"X4: all {' and '.join(spec.classed_levels)} counts of a user-day are of one size class")
+    if spec.top_searches is not None:
+        words.append("top searches: at most one text, and in each text a user counts once a week")
     return words
 
 
@@ -176,4 +180,5 @@ def _ledger_row(entry: LedgerEntry) -> dict[str, Any]:
         "naive_zone": entry.naive_zone,
         "zone_data": entry.zone_data,
         "classifier": entry.classifier,
+        **({"top_searches": entry.top_searches, "vocabulary": entry.vocabulary} if entry.top_searches else {}),
     }

@@ -61,7 +61,7 @@ class WeekCounts:
     """The exact counts of a week's cells, and what the operator should know about its log. Private.
 
     `unknown` counts, for each level with a column, the rows that were used but name no known region in that column.
-    `texts` are those of top searches, if they were asked for.
+    `texts` are those of top searches, if they were asked for; `vocabulary` is the fingerprint of what they are made of.
     """
 
     counts: Counts
@@ -69,6 +69,7 @@ class WeekCounts:
     unknown: Mapping[str, int] = field(default_factory=dict)
     days: tuple[DayCounts, ...] = ()
     texts: TextCounts | None = None
+    vocabulary: str = ""
 
 
 def count_week(
@@ -128,7 +129,14 @@ def tally_week(
     _object_to_missing_days(object_to, [day for day in empty if day not in tolerance.missing_days], week)
     texts = count_texts(engine, cells, names, top, known_texts or ()) if top else None
     engine.forget_texts()
-    return WeekCounts(counts, unused, {level: rows for level, rows in unknown.items() if rows}, tuple(days), texts)
+    return WeekCounts(
+        counts,
+        unused,
+        {level: rows for level, rows in unknown.items() if rows},
+        tuple(days),
+        texts,
+        vocabulary.fingerprint if vocabulary else "",
+    )
 
 
 def user_days(found: Contributions, spec: Spec) -> int:

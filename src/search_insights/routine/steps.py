@@ -95,7 +95,7 @@ def _publish(settings: Settings, dataset: Path, progress: Progress) -> str:
     from search_insights.trends.scaling import few_weeks
 
     try:
-        release = publish(store_of(settings), dataset, progress=progress).release
+        release = publish(store_of(settings), dataset, blocklist=settings.blocklist, progress=progress).release
     except ScaleIncomplete as error:  # the spec says so, and it is no reason to alarm anybody every week
         return f"not published yet: {error}"
     weeks, new = release.trends.weeks, [r for r in release.decisions if isinstance(r, ScalingRecord)]

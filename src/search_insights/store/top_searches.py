@@ -9,7 +9,7 @@ import json
 from dataclasses import astuple, dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -93,8 +93,8 @@ def add_top_searches(
         rows = [[number, *astuple(text)] for number, text in enumerate(new, len(known))]
         connection.executemany("INSERT INTO top_texts VALUES (?, ?, ?, ?, ?)", rows)
     connection.execute("INSERT INTO top_weeks VALUES (?, ?, ?)", [top.week, len(top.texts), top.compared_with])
-    texts, regions = np.indices(top.noisy.shape, dtype=np.int32)
-    given = {"text": texts.ravel(), "region": regions.ravel(), "noisy": top.noisy.ravel()}
+    texts, regions = (each.astype(np.int32) for each in np.divmod(np.arange(top.noisy.size), top.noisy.shape[1]))
+    given: dict[str, Any] = {"text": texts, "region": regions, "noisy": top.noisy.ravel()}
     for first in range(0, top.noisy.size, rows_per_insert):
         part = {name: values[first : first + rows_per_insert] for name, values in given.items()}
         connection.register("given_texts", part)

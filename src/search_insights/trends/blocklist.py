@@ -5,6 +5,7 @@ and punctuation do not matter. A line that begins with # is a comment. What is l
 so the list may change at any time: it costs no budget, and tells nothing of anyone.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,11 @@ class Blocklist:
     """Words, or words in a row, normalised as texts are."""
 
     entries: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 of the entries, whatever their order."""
+        return hashlib.sha256("\n".join(sorted(self.entries)).encode()).hexdigest()
 
     def blocks(self, texts: Sequence[str]) -> Bools:
         """Return which of some normalised texts are left out."""

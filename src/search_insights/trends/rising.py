@@ -135,13 +135,14 @@ def _interval(x1: Floats, x2: Floats, rho: float, sigma: Floats, z: float) -> tu
 
 
 def least_growth_of_new(
-    x2: Floats, rho: float, sigma: float, threshold: float, rule: RisingRule = DEFAULT_RULE
+    x2: Floats, rho: float, sigma: Floats | float, threshold: Floats | float, rule: RisingRule = DEFAULT_RULE
 ) -> Floats:
     """Return how much new texts grew at least: the L of "new, at least +L %", as 0.5 for 50 %; NaN if that is unknown.
 
     A new text was not shown the week before: then its noisy count was below the threshold (or fewer people than the
     floor typed it, which is less). An old week is never noised again, so no more is known. The probability of an error
-    is that of one end of the interval, one half of it for each week.
+    is that of one end of the interval, one half of it for each week. For the sum of several new texts, `sigma` is that
+    of the sum, and `threshold` the sum of theirs.
     """
     z = NormalDist().inv_cdf(1 - (1 - rule.confidence) / 4)
     x2 = np.asarray(x2, dtype=np.float64)
