@@ -38,7 +38,9 @@ def test_a_demo_of_vaccination_v2_runs_end_to_end_and_keeps_its_folder(little_de
     assert "query" in columns_of(little_demo / "log" / "2021-01-04.parquet")
     code, _, err = run(*options)
     assert code == 2
-    assert err.endswith(f"{little_demo / 'log'}: holds another simulation (spec, queries differ); give an empty folder\n")
+    assert err.endswith(
+        f"{little_demo / 'log'}: holds another simulation (spec, queries differ); give an empty folder\n"
+    )
 
 
 def test_a_demo_of_an_unknown_spec_is_refused(run: Run) -> None:

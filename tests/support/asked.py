@@ -29,6 +29,7 @@ def rising(week: str, place: str, topic: str, rank: int, query: str, change: Row
     return (week, place, topic, "rising", rank, query, [query], 4.0, 3.0, 5.0, *change, is_new)
 
 
+MANY = tuple(top(WEEKS[4], NATION, "keeping_warm", i + 1, f"heating tip {i + 1}", 9.0 - i / 2) for i in range(12))
 ROWS = (
     top(WEEKS[3], NATION, "firewood", 1, "buy firewood", 20.0),
     top(WEEKS[4], NATION, "firewood", 1, "firewood near me", 31.25, "near me firewood", "fire wood near me"),
@@ -37,8 +38,7 @@ ROWS = (
     rising(WEEKS[4], NATION, "firewood", 1, "firewood price", (85.0, 40.0, 150.0)),
     rising(WEEKS[4], NATION, "firewood", 2, "dry firewood", (300.0, 120.0, None)),
     rising(WEEKS[4], NATION, "firewood", 3, "firewood delivery", (None, 35.0, None), is_new=True),
-    top(WEEKS[4], NATION, "heating", 1, "heating costs", 40.0),
-    top(WEEKS[4], NATION, "stove_repair", 1, "stove repair", 12.0),
+    *MANY,
     top(WEEKS[4], NORTH, "firewood", 1, "buy firewood", 25.0),
 )
 
@@ -50,9 +50,11 @@ def with_top_searches(dataset: Path, copy: Path, rows: tuple[Row, ...] = ROWS) -
     main = copy / f"{QAZARIA}.parquet"
     with duckdb.connect() as connection:
         described = connection.execute(f"DESCRIBE SELECT * FROM '{main}'").fetchall()
-        where = [name for name, *_ in described if name.startswith(("country_region", "sub_region_"))]
+        where = [
+            name for name, *_ in described if name.startswith(("country_region", "sub_region_")) or name == "place_id"
+        ]
         _write_tables(connection, copy, where, rows)
-    fields = ("date", *where, "place_id", "category", "query_type", "rank", "query", "members", *NUMBERS, "is_new")
+    fields = ("date", *where, "category", "query_type", "rank", "query", "members", *NUMBERS, "is_new")
     for form in ("csv", "parquet"):
         schema = {"fields": [{"name": name, "type": "any"} for name in fields]}
         package["resources"].append(
@@ -68,12 +70,12 @@ def _write_tables(connection: duckdb.DuckDBPyConnection, folder: Path, where: li
     connection.execute(f"CREATE TABLE lists ({kinds})")
     connection.executemany(f"INSERT INTO lists VALUES ({', '.join('?' * 14)})", [list(row) for row in rows])
     connection.execute(
-        f"CREATE TABLE t AS SELECT date, {', '.join(where)}, lists.* EXCLUDE (date) FROM lists "
-        f"LEFT JOIN (SELECT DISTINCT place_id, {', '.join(where)} FROM '{folder / QAZARIA}.parquet') USING (place_id)"
+        f"CREATE TABLE t AS SELECT date, {', '.join(where)}, level, code, lists.* EXCLUDE (date, place_id) FROM lists "
+        f"JOIN (SELECT DISTINCT {', '.join(where)}, level, code FROM '{folder / QAZARIA}.parquet') USING (place_id)"
     )
     connection.execute(f"COPY t TO '{folder / TABLE}.parquet' (FORMAT parquet)")
     decimals = ", ".join(f"CAST({name} AS DECIMAL(18, 3)) AS {name}" for name in NUMBERS)
-    written = f"SELECT * REPLACE (array_to_string(members, ' | ') AS members, {decimals}) FROM t"
+    written = f"SELECT * EXCLUDE (level, code) REPLACE (array_to_string(members, ' | ') AS members, {decimals}) FROM t"
     connection.execute(f"COPY ({written}) TO '{folder / TABLE}.csv' (HEADER)")
 
 

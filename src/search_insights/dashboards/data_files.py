@@ -226,8 +226,7 @@ def _write_asked(view: View, folder: Path) -> dict[str, Any] | None:
     for name, rows in asked.files(BLOCK_WEEKS):
         _write_json(folder / f"{name}.json.gz", rows)
         names.append(name)
-    titles = [topic["title"] for topic in asked.topics]
-    return {"topics": titles, "trends": asked.trends, "weeks": asked.weeks, "files": names}
+    return {"weeks": asked.weeks, "files": names}
 
 
 def _write_numbers(path: Path, numbers: npt.NDArray[np.int32]) -> None:

@@ -7,6 +7,9 @@ import { theme } from "./theme.js";
 
 const BAR_WIDTH = 120;
 const [TOP, RISING] = [0, 1];
+const FIRST_ROWS = 10;
+const SHARE = "Users who searched for it in this week, in percent of the user-days with a search about the topic.";
+const CHANGE = "How much that share grew since the week before. About 1 in 10 of these may not have grown.";
 
 // A change of 85.3 % is not known to a tenth.
 const signed = (value) => {
@@ -17,7 +20,7 @@ const signed = (value) => {
 export class AskedCard {
   // onOpen(n) opens a region.
   constructor(onOpen) {
-    Object.assign(this, { onOpen, topic: null, open: new Set(), started: 0 });
+    Object.assign(this, { onOpen, open: new Set(), started: 0 });
   }
 
   async show(view) {
@@ -25,47 +28,22 @@ export class AskedCard {
     byId("asked-card").hidden = !r.asked;
     if (!r.asked) return;
     const started = ++this.started;
-    const rows = await r.askedRows(n, week);
+    const rows = (await r.askedRows(n, week)).filter((row) => row.week === week);
     if (started !== this.started) return; // a newer view is under way
-    const topics = r.asked.trends[trend];
-    const topic = topics.includes(this.topic) ? this.topic : topics[0];
-    Object.assign(this, { view, shownTopic: topic });
-    const focus = document.activeElement?.closest?.("#asked-card [data-key]")?.dataset.key;
-    this.drawTopics(topics, topic);
+    this.view = view;
     byId("asked-about").replaceChildren(
-      h("strong", {}, r.asked.topics[topic] ?? ""),
+      h("strong", {}, r.trends[trend].title),
       ` in ${r.label(n)}. ${weekLabel(r.weeks[week])}.`,
     );
-    const found = rows.filter((row) => row.week === week && row.topic === topic);
-    byId("asked").replaceChildren(...(found.length ? this.lists(found) : [this.reason(rows)]));
-    if (focus) byId("asked-card").querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
-    byId("asked-card").dataset.shown = `${r.ids[n]} ${topic} ${r.weeks[week]}`;
-  }
-
-  // A trend of several topics has a list for each: the reader chooses one.
-  drawTopics(topics, selected) {
-    const { asked } = this.view.release;
-    const choose = (topic) => {
-      this.topic = topic;
-      this.show(this.view);
-    };
-    const button = (topic) =>
-      h(
-        "button",
-        {
-          type: "button",
-          "aria-pressed": String(topic === selected),
-          "data-key": `topic ${topic}`,
-          onclick: () => choose(topic),
-        },
-        asked.topics[topic],
-      );
-    const group = () => h("span", { class: "switch", role: "group", "aria-label": "Topic of the lists" }, topics.map(button));
-    byId("asked-topics").replaceChildren(...(topics.length > 1 ? [group()] : []));
+    const found = rows.filter((row) => row.trend === trend);
+    const focus = document.activeElement?.closest?.("#asked [data-key]")?.dataset.key;
+    byId("asked").replaceChildren(...(found.length ? this.lists(found) : [this.reason(rows.length > 0)]));
+    if (focus) byId("asked").querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
+    byId("asked-card").dataset.shown = `${r.ids[n]} ${r.trends[trend].name} ${r.weeks[week]}`;
   }
 
   // Why there is no list. None of the reasons is that nobody searched.
-  reason(rows) {
+  reason(otherTopics) {
     const { release: r, n, week } = this.view;
     const [country, coarsest] = r.levels;
     const depth = r.levels.indexOf(r.level(n));
@@ -78,7 +56,7 @@ export class AskedCard {
         h("button", { type: "button", class: "link", onclick: () => this.onOpen(parent) }, `Show ${r.label(parent)}`),
       );
     }
-    const topic = rows.some((row) => row.week === week) ? " about this topic" : "";
+    const topic = otherTopics ? " about this topic" : "";
     const text = !r.asked.weeks.includes(week)
       ? "No lists were made for this week."
       : r.isExcluded(n, week)
@@ -91,17 +69,17 @@ export class AskedCard {
     const top = found.filter((row) => row.kind === TOP);
     const rising = found.filter((row) => row.kind === RISING);
     return [
-      this.list("Most searched", "Share of the people who searched about the topic.", top, this.topCells(top)),
-      this.list("Rising", "Change of that share since the week before.", rising, this.risingCells(rising)),
+      this.list(TOP, "Most searched", SHARE, top, this.topCells(top)),
+      this.list(RISING, "Rising", CHANGE, rising, this.risingCells(rising)),
     ];
   }
 
-  list(title, about, rows, cells) {
-    const kind = title === "Rising" ? RISING : TOP;
+  list(kind, title, about, rows, cells) {
     const id = `asked-list-${kind}`;
     const { confidence } = this.view.release;
     const interval = confidence ? `${Math.round(100 * confidence)} % interval` : "interval";
     const heads = ["Rank", "Search", `${kind === TOP ? "Share" : "Change"} and its ${interval}`];
+    const shown = this.open.has(`all ${kind}`) ? rows : rows.slice(0, FIRST_ROWS);
     const body = rows.length
       ? h(
           "table",
@@ -118,11 +96,21 @@ export class AskedCard {
           h(
             "tbody",
             {},
-            rows.map((row, i) => this.row(kind, row, i, cells)),
+            shown.map((row, i) => this.row(kind, row, i, cells)),
           ),
         )
       : h("p", { class: "missing" }, this.whyEmpty(kind));
-    return h("section", { class: "asked-list" }, h("h4", { id }, title), h("p", { class: "asked-note" }, about), body);
+    const rest = shown.length < rows.length && this.showAll(kind, rows.length);
+    return h("section", { class: "asked-list" }, h("h4", { id }, title), h("p", { class: "asked-note" }, about), body, rest);
+  }
+
+  showAll(kind, count) {
+    const key = `all ${kind}`;
+    const all = () => {
+      this.open.add(key);
+      this.show(this.view);
+    };
+    return h("button", { type: "button", class: "show-all", "data-key": key, onclick: all }, `Show all ${count}`);
   }
 
   whyEmpty(kind) {
@@ -211,7 +199,7 @@ export class AskedCard {
       value: (row) => (row.change === null ? "" : `${signed(row.change)} %`),
       interval: (row) => between(row.changeLow, row.changeHigh, signed),
       bar: (row) => bar(row.change, row.changeLow, row.changeHigh, scale),
-      note: (row) => note(row.isNew ? "not shown in the week before" : ""),
+      note: (row) => note(row.isNew ? "not shown before this week" : ""),
     };
   }
 }

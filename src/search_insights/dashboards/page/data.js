@@ -206,7 +206,7 @@ class Release {
   }
 }
 
-const ASKED = ["week", "topic", "kind", "query", "others", "value", "low", "high"];
+const ASKED = ["week", "trend", "kind", "query", "others", "value", "low", "high"];
 const CHANGE = ["change", "changeLow", "changeHigh", "isNew"];
 
 // A row as dashboards/asked.py writes it. A number is null if it is missing.
