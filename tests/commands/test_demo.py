@@ -29,12 +29,14 @@ def test_a_demo_of_vaccination_v2_runs_end_to_end_and_keeps_its_folder(little_de
 
     Its spec has top searches, so the log has texts.
     """
-    options = ("demo", "--out", little_demo, "--weeks", "1", "--events-per-week", "40000")
+    options = ("demo", "--out", little_demo, "--weeks", "1", "--events-per-week", "400000")
     code, out, err = run(*options, "--spec", "vaccination-v2")
     assert code == 0, err
     assert "search-insights privacy --spec vaccination-v2" in out
     names = {"log", "releases.db", "dataset", "site", "truth.parquet", "accuracy.svg"}
     assert names <= {path.name for path in little_demo.iterdir()}
+    assert "What people asked in the newest week" in out
+    assert list((little_demo / "site").glob("data/*/asked/0-0.json.gz")), "the dashboard has the country's lists"
     assert "query" in columns_of(little_demo / "log" / "2021-01-04.parquet")
     code, _, err = run(*options)
     assert code == 2

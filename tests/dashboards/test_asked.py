@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from search_insights.dashboards.asked import read_asked
+from search_insights.dashboards.asked import Asked, read_asked
 from search_insights.dashboards.site import dashboard
 from search_insights.dataset.folder import read_dataset
 from search_insights.errors import InputError
@@ -83,6 +83,12 @@ def test_a_dataset_without_lists_has_no_card(other_site: Path, browser: Browser)
     with served(other_site) as address, visit(browser, address) as visitor:
         assert not visitor.open().locator("#asked-card").is_visible()
         assert not any("/asked/" in url for url in visitor.requests)
+
+
+def test_lists_may_have_no_line_at_all(other_data: Path, tmp_path: Path) -> None:
+    """In a little log no text has enough users: the tables are there, and are empty."""
+    dataset = read_dataset(with_top_searches(other_data, tmp_path / "empty", ()))
+    assert read_asked(dataset, NUMBER_OF) == Asked((), ())
 
 
 def test_the_tables_of_the_lists_can_be_downloaded(asked_data: Path, asked_site: Path) -> None:

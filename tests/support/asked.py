@@ -68,7 +68,8 @@ def _write_tables(connection: duckdb.DuckDBPyConnection, folder: Path, where: li
     kinds = "date DATE, place_id TEXT, category TEXT, query_type TEXT, rank INTEGER, query TEXT, members TEXT[], "
     kinds += ", ".join(f"{name} DOUBLE" for name in NUMBERS) + ", is_new BOOLEAN"
     connection.execute(f"CREATE TABLE lists ({kinds})")
-    connection.executemany(f"INSERT INTO lists VALUES ({', '.join('?' * 14)})", [list(row) for row in rows])
+    for row in rows:
+        connection.execute(f"INSERT INTO lists VALUES ({', '.join('?' * 14)})", list(row))
     connection.execute(
         f"CREATE TABLE t AS SELECT date, {', '.join(where)}, level, code, lists.* EXCLUDE (date, place_id) FROM lists "
         f"JOIN (SELECT DISTINCT {', '.join(where)}, level, code FROM '{folder / QAZARIA}.parquet') USING (place_id)"

@@ -100,7 +100,7 @@ def _require_rows(dataset: Dataset, table: TableFile) -> None:
     wrong = " OR ".join(f"NOT isfinite(coalesce(CAST({name} AS DOUBLE), 0))" for name in _NUMBERS)
     sql = f"""
         SELECT count(*) <= {_MOST_ROWS} AND count(*) = count(DISTINCT {key})
-           AND count_if({wrong} OR rank IS NULL OR CAST(rank AS INTEGER) NOT BETWEEN 1 AND {_MOST_RANKS}) = 0
+           AND count(*) FILTER ({wrong} OR rank IS NULL OR CAST(rank AS INTEGER) NOT BETWEEN 1 AND {_MOST_RANKS}) = 0
         FROM {_read(table)}"""
     if not ask(dataset, sql, table)[0][0]:
         raise InputError(f"{table.path}: has two rows for one rank, or numbers that are none; publish it again")
