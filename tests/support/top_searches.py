@@ -1,14 +1,25 @@
 """Small sections of top searches for tests, and the exact distributions of what the mechanism shows of one text."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 
+from search_insights.classifier.cluster_keys import cluster_keys
+from search_insights.spec.cells import CellList
+from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Spec
 from search_insights.spec.top_searches import TopSearches
+from search_insights.spec.weeks import Week
+from search_insights.store.opening import create_or_open_store
+from search_insights.store.store import Store
+from search_insights.store.top_searches import ShownText, TopSearchWeek
 from search_insights.support.arrays import Counts, Floats, Numbers
+from tests.support.logs import little_coverage
+from tests.support.stores import FIRST, USUAL, entry_for
 
 SMALL = TopSearches(1, "users", 4, 2.0, 12, 1.5, 5, "vaccination")
 
@@ -66,3 +77,53 @@ def texts_of(users: Mapping[str, Mapping[int, int]], extra: int = 0) -> Texts:
     columns = np.array(entries, dtype=np.int64).reshape(-1, 3).T
     totals = np.array([sum(users[name].values()) + extra for name in names], dtype=np.int64)
     return Texts(tuple(names), np.ones(len(names), dtype=np.int64), totals, *columns)
+
+
+# Noisy counts of texts in a week: in the total, and in Alabama, California and New Mexico.
+TextsOfWeek = Mapping[str, Sequence[int]]
+VOCABULARY = "cd" * 32
+
+
+def little_lists(folder: Path) -> Coverage:
+    """Return the packaged release of the little country, with top searches."""
+    coverage = little_coverage(folder)
+    top = replace(SMALL, total_threshold=16)  # so high that the delta of a new text is within the promise
+    return Coverage(with_top_searches(coverage.spec, top), coverage.geography)
+
+
+def week_of_texts(store: Store, number: int, given: TextsOfWeek, topics: Mapping[str, str]) -> TopSearchWeek:
+    """Return a week's texts as the bridge makes them: those of the list first, in its order; what is not given is 0."""
+    week, known = FIRST + timedelta(weeks=number), store.shown_texts()
+    new = [text for text in given if text not in {shown.text for shown in known}]
+    keys = cluster_keys(new, {})
+    added = [ShownText(text, topics.get(text, "A1"), key, week) for text, key in zip(new, keys, strict=True)]
+    regions = 1 + CellList(store.coverage).coarsest.size
+    counts = [given.get(shown.text, [0] * regions) for shown in (*known, *added)]
+    before = week - timedelta(weeks=1)
+    noisy: Counts = np.array(counts, dtype=np.int64).reshape(-1, regions)
+    return TopSearchWeek(week, (*known, *added), noisy, before if store.top_searches(before) else None)
+
+
+def add_texts(
+    path: Path,
+    coverage: Coverage,
+    *weeks: TextsOfWeek | None,
+    start: int = 0,
+    topics: Mapping[str, str] | None = None,
+    vocabulary: str = VOCABULARY,
+) -> Path:
+    """Commit weeks with the usual counts and these texts; None is a week whose log had none.
+
+    `topics` has the category of texts that are not about A1.
+    """
+    with create_or_open_store(path, coverage) as store:
+        for number, given in enumerate(weeks, start):
+            week = Week(FIRST + timedelta(weeks=number), coverage.spec.time_zone)
+            noisy: Counts = np.array([USUAL] * len(CellList(coverage).regions), dtype=np.int64).ravel()
+            promise = coverage.spec.promise
+            entry = replace(entry_for(coverage, noisy, week), epsilon=promise.epsilon, delta=promise.delta)
+            top = None if given is None else week_of_texts(store, number, given, topics or {})
+            if top is not None:
+                entry = replace(entry, top_searches=top.checksum, vocabulary=vocabulary)
+            store.commit_week(week, noisy, entry, None, top)
+    return path

@@ -78,7 +78,7 @@ STANDINS: dict[str, tuple[Standin, ...]] = {
     "classify train": (_SPEC, _GEOGRAPHY),
     "check": (_STORE, _SPEC, _GEOGRAPHY, *_LOG),
     "anonymize": (_STORE, _SPEC, _GEOGRAPHY, *_LOG),
-    "publish": (_STORE, Standin("dataset", "out")),
+    "publish": (_STORE, Standin("dataset", "out"), Standin("blocklist", "blocklist")),
     "dashboard": (
         Standin("dataset", "dataset", _as_list),
         Standin("site", "out"),

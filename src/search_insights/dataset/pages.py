@@ -173,7 +173,7 @@ def how_texts_are_protected(found: Mapping[str, Any]) -> list[str]:
         f"From then on the text is public: every week it has a noisy count for the {found['total_level']} and, with a "
         f"standard deviation of {found['region_sigma']:g}, for every {found['region_level']}, whether anybody searched "
         "for it there or not.",
-        f"So far {found['texts']:,} texts were shown, in {found['weeks']:,} weeks.",
+        f"So far {found['texts']:,} texts have become public, in {found['weeks']:,} weeks.",
         f"{left:,} weeks have no lists: their spec had none, or their log no texts." if left else "",
         f"The publisher left out texts that have any of {blocked:,} listed words or phrases." if blocked else "",
     )
