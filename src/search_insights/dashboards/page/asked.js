@@ -2,14 +2,15 @@
 // the other wordings on demand, and the reason where there is no list.
 
 import { byId, h, s } from "./dom.js";
-import { formatCount, formatNumber, weekLabel } from "./format.js";
+import { formatCount, formatHundredths, formatNumber, weekLabel } from "./format.js";
 import { theme } from "./theme.js";
 
-const BAR_WIDTH = 120;
+const BAR_WIDTH = 84;
 const [TOP, RISING] = [0, 1];
 const FIRST_ROWS = 10;
-const SHARE = "Users who searched for it in this week, in percent of the user-days with a search about the topic.";
-const CHANGE = "How much that share grew since the week before. About 1 in 10 of these may not have grown.";
+const NARROW = 0.4; // percent: shares whose intervals are narrower have two decimals, else both ends would look the same
+const SHARE = "Users who searched for it, in percent of the topic's user-days in this week.";
+const CHANGE = "How much that share grew since the week before. About 1 in 10 may not have grown.";
 
 // A change of 85.3 % is not known to a tenth.
 const signed = (value) => {
@@ -131,9 +132,9 @@ export class AskedCard {
         "th",
         { scope: "row" },
         h("span", { class: "query" }, row.query),
-        row.isNew && [" ", h("span", { class: "badge" }, "new")],
+        row.isNew && [" ", h("span", { class: "badge" }, "new this week")],
         this.others(row, key, id),
-        cells.note(row, index),
+        kind === TOP && closeRanks(cells.rows, index),
       ),
       h(
         "td",
@@ -182,11 +183,13 @@ export class AskedCard {
   topCells(rows) {
     const most = Math.max(...rows.map((row) => row.high ?? row.value ?? 0), 1e-9);
     const scale = (value) => Math.min(Math.max(value, 0), most) / most;
+    const narrow = rows.some((row) => row.low !== null && row.high !== null && row.high - row.low < NARROW);
+    const format = narrow ? formatHundredths : formatNumber;
     return {
-      value: (row) => (row.value === null ? "" : `${formatNumber(row.value)} %`),
-      interval: (row) => between(row.low, row.high, formatNumber),
+      rows,
+      value: (row) => (row.value === null ? "" : `${format(row.value)} %`),
+      interval: (row) => between(row.low, row.high, format),
       bar: (row) => bar(row.value, row.low, row.high, scale),
-      note: (row, index) => note(closeRanks(rows, index)),
     };
   }
 
@@ -196,15 +199,13 @@ export class AskedCard {
     const most = Math.max(...ends, 1);
     const scale = (value) => Math.min(Math.max(value, 0), most) / most;
     return {
+      rows,
       value: (row) => (row.change === null ? "" : `${signed(row.change)} %`),
       interval: (row) => between(row.changeLow, row.changeHigh, signed),
       bar: (row) => bar(row.change, row.changeLow, row.changeHigh, scale),
-      note: (row) => note(row.isNew ? "not shown before this week" : ""),
     };
   }
 }
-
-const note = (text) => (text ? h("span", { class: "asked-note" }, text) : null);
 
 function between(low, high, format) {
   if (low === null && high === null) return "";
@@ -215,12 +216,12 @@ function between(low, high, format) {
 // The other ranks whose intervals overlap: noise may have changed the order among them.
 function closeRanks(rows, index) {
   const { low, high } = rows[index];
-  if (low === null || high === null) return "";
+  if (low === null || high === null) return null;
   const overlaps = (row) => row.low !== null && row.high !== null && row.low <= high && row.high >= low;
   const close = rows.flatMap((row, i) => (i !== index && overlaps(row) ? [i + 1] : []));
-  if (!close.length) return "";
+  if (!close.length) return null;
   const [first, last] = [Math.min(index + 1, ...close), Math.max(index + 1, ...close)];
-  return `may be rank ${first} to ${last}`;
+  return h("span", { class: "asked-note" }, `may be rank ${first} to ${last}`);
 }
 
 // The value as a dot, its interval as a line; without an upper end, it ends in an arrow.
