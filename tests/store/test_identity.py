@@ -220,7 +220,7 @@ def test_a_new_store_gets_the_identity_of_the_settings_and_keeps_it(publisher: P
     settings(publisher, "new.db", new_identity())
     code, out, err = run("anonymize", "no such log", *words, "--settings", file)
     assert (code, out) == (2, "")
-    assert f"is of release {identity}, and the setting identity is" in err
+    assert f"new.db: is of release {identity}, not of release" in err
     code, out, err = run("run", "--settings", file)
     assert code == 2
     assert f"new.db: is of release {identity}, and {file} is for release" in err

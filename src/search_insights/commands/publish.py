@@ -14,6 +14,7 @@ from search_insights.spec.weeks import DAYS_OF_WEEK
 if TYPE_CHECKING:
     from search_insights.dataset.preview import Preview
     from search_insights.trends.release import Release
+    from search_insights.trends.sparsity import Judgement
 
 HELP = "make the public dataset from the store"
 EXAMPLE = (
@@ -71,20 +72,22 @@ def run(args: argparse.Namespace) -> int:
 
 def _note_missing_weeks(release: "Release", store: Path) -> None:
     """Tell the operator if sparse regions stay because of weeks that the series has left out."""
-    window, rule = release.window, release.coverage.spec.sparsity
-    if release.sparsity is not None:
-        return
-    if any(week < release.trends.weeks[-1] for week in window.missing):
-        note(
-            f"sparse regions are not removed before all weeks from {rule.first_week} to {rule.last_week} are in the "
-            f"store; missing: {_spans(window.missing)}. Anonymize them, or declare a week that will never come lost: "
-            f"search-insights store lose --store {quote(str(store))} --week {window.missing[0]} --reason TEXT"
-        )
-    elif window.lost and not window.missing:
-        note(
-            f"sparse regions are not removed: {len(window.judged)} of the weeks from {rule.first_week} to "
-            f"{rule.last_week} are not lost, and a region can be judged only by more than {rule.max_points}"
-        )
+    for judgement in release.judgements:
+        window, weeks = judgement.window, judgement.window.weeks
+        if release.record_of(judgement) is not None:
+            continue
+        span = f"{weeks[0]} to {weeks[-1]}"
+        if any(week < release.trends.weeks[-1] for week in window.missing):
+            note(
+                f"sparse regions are not removed before all weeks from {span} are in the store; missing: "
+                f"{_spans(window.missing)}. Anonymize them, or declare a week that will never come lost: "
+                f"search-insights store lose --store {quote(str(store))} --week {window.missing[0]} --reason TEXT"
+            )
+        elif window.lost and not window.missing:
+            note(
+                f"sparse regions are not removed: {len(window.judged)} of the weeks from {span} are not lost, and a "
+                f"region can be judged only by more than {release.coverage.spec.sparsity.max_points}"
+            )
 
 
 def _spans(weeks: Sequence[date]) -> str:
@@ -101,6 +104,7 @@ def _spans(weeks: Sequence[date]) -> str:
 def _dry_run(args: argparse.Namespace) -> int:
     """Show what a publication would do; end as it would."""
     from search_insights.dataset.preview import preview
+    from search_insights.store.ledger import CorrectionRecord
 
     with Steps() as steps:
         steps.show("deriving the trends")
@@ -109,9 +113,8 @@ def _dry_run(args: argparse.Namespace) -> int:
         )
     release = seen.release
     out("Dry run: nothing was written.\n")
-    for line in _scaling_lines(seen):
+    for line in (*_scaling_lines(seen), *_sparsity_lines(seen)):
         out(line)
-    out(_sparsity_line(seen))
     rows = [
         (c.level, c.trend, *(f"{number:,}" for number in (c.values, c.appear, c.change, c.vanish, c.sparse)))
         for c in seen.found.changes
@@ -124,8 +127,9 @@ def _dry_run(args: argparse.Namespace) -> int:
         out(f"weeks that vanish: {_spans(seen.weeks_gone)}")
     out(f"regions that vanish: {_by_level(seen.gone_by_level)}")
     _show_texts(seen)
-    if seen.found.corrected and not seen.refusal:
-        out(f"values corrected, with the reason that you give: {seen.found.corrected:,}")
+    for record in release.decisions:
+        if isinstance(record, CorrectionRecord):
+            out(f"values corrected: {record.changed_values:,}, because: {record.reason}")
     _note_missing_weeks(release, args.store)
     _note_few_weeks(release)
     if seen.refusal:
@@ -167,16 +171,24 @@ def _note_few_weeks(release: "Release") -> None:
         note(words)
 
 
-def _sparsity_line(seen: "Preview") -> str:
-    record, window = seen.release.sparsity, seen.release.window
+def _sparsity_lines(seen: "Preview") -> list[str]:
+    """Return a line for each edition that brings regions of its own."""
+    judgements = seen.release.judgements
+    if len(judgements) == 1:
+        return [f"sparse regions: {_judged(seen, judgements[0])}"]
+    return [f"sparse regions of edition {judgement.edition}: {_judged(seen, judgement)}" for judgement in judgements]
+
+
+def _judged(seen: "Preview", judgement: "Judgement") -> str:
+    record, window = seen.release.record_of(judgement), judgement.window
     if record is None:
         why = f"missing: {_spans(window.missing)}" if window.missing else "too many weeks of the window are lost"
-        return f"sparse regions: not decided, none removed; {why}"
+        return f"not decided, none removed; {why}"
     fixed = "would be fixed for good by" if seen.would_fix(record) else f"fixed on {record.fixed_at[:10]} by"
     lost = f", without the lost {_spans(window.lost)}" if window.lost else ""
     by = f"{_spans(window.judged)}{lost}"
     return (
-        f"sparse regions: {len(record.removed):,} removed ({_by_level(seen.sparse_by_level)}), {fixed} {by}; "
+        f"{len(record.removed):,} removed ({_by_level(seen.sparse_by_level(judgement))}), {fixed} {by}; "
         f"published until then: {len(record.withdrawn):,}"
     )
 

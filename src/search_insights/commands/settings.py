@@ -93,6 +93,12 @@ STANDINS: dict[str, tuple[Standin, ...]] = {
     "store restore": (_STORE, Standin("dataset", "dataset", when=lambda args: not args.never_published)),
     "store lose": (_STORE,),
     "store note": (_STORE,),
+    # By itself it lists the editions; only a change that has a reason is one to the spec of the settings.
+    "store edition": (
+        _STORE,
+        Standin("spec", "spec", when=lambda args: bool(args.reason)),
+        Standin("geography", "geography", when=lambda args: bool(args.reason)),
+    ),
     "privacy": (_SPEC,),
     "audit": (_SPEC, _GEOGRAPHY),
     "calibrate": (_SPEC, _GEOGRAPHY),

@@ -259,6 +259,13 @@ A week is noised once, so a mistake in its log is not corrected; the words are t
 """
 
 
+def setting_weeks(scaling: Mapping[str, Any]) -> str:
+    """Say which weeks set the scale, given its rule as `datapackage.json` has it."""
+    if "first_week" in scaling and "last_week" in scaling:
+        return f"in the weeks from {scaling['first_week']} to {scaling['last_week']}"
+    return "in the first release"
+
+
 def draw_summary(
     rows: Sequence[Mapping[str, Any]],
     path: Path,

@@ -27,6 +27,7 @@ from search_insights.store.opening import require_one_name
 from search_insights.support.replace_folder import require_replaceable
 from search_insights.trends.blocklist import read_blocklist
 from search_insights.trends.release import Release, make_release, withdrawing
+from search_insights.trends.sparsity import Judgement
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +50,11 @@ class Preview:
         """Return whether this release would fix what is recorded; else an earlier one did."""
         return record in self.release.decisions
 
-    @property
-    def sparse_by_level(self) -> dict[str, int]:
-        """How many regions of each level are removed for sparsity."""
-        release = self.release
-        return dict(Counter(r.level for r, gone in zip(release.trends.regions, release.removed, strict=True) if gone))
+    def sparse_by_level(self, judgement: Judgement) -> dict[str, int]:
+        """Return how many regions of each level a judgement removes."""
+        record = self.release.record_of(judgement)
+        removed = set(record.removed if record else ())
+        return dict(Counter(region.level for region in self.release.trends.regions if region.place_id in removed))
 
     @property
     def gone_by_level(self) -> dict[str, int]:

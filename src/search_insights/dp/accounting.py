@@ -117,6 +117,15 @@ def account(spec: Spec) -> Accounting:
     return Accounting(spec.promise, tuple(CaseEpsilon(c, epsilon_of(c, delta)) for c in cases(spec)))
 
 
+def epsilon_of_trend_case(spec: Spec, name: str) -> float:
+    """Return the epsilon of a case of the trends, by its name, with whatever text makes it the worst.
+
+    A search for sigmas asks for each case many times.
+    """
+    of_trends = next(case for case in trend_cases(spec) if case.name == name)
+    return max(epsilon_of(case, spec.promise.delta) for case in with_texts(spec, of_trends))
+
+
 def epsilon_of_days(spec: Spec, days: int, others: Sequence[Spec] = ()) -> float:
     """Return an epsilon, at `delta_of_days`, for a user who is active on `days` days, whatever the case of each day.
 

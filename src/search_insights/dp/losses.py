@@ -118,12 +118,19 @@ def composed(sigmas: Sequence[float], step: float) -> Losses:
 @lru_cache(maxsize=8)
 def _composed(sigmas: tuple[float, ...], step: float) -> Losses:
     """Compose without cutting off tails; cached, because one release asks for one day, seven and all."""
-    parts = [_mechanism(sigma, step).self_compose(times, 0.0) for sigma, times in Counter(sigmas).items()]
+    parts = [_repeated(sigma, times, step) for sigma, times in Counter(sigmas).items()]
     parts = parts or [library().pld.identity(value_discretization_interval=step)]
     while len(parts) > 1:  # in pairs, so that most compositions are of few points
         pairs = zip(parts[::2], parts[1::2], strict=False)
         parts = [a.compose(b, 0.0) for a, b in pairs] + parts[len(parts) // 2 * 2 :]
     return _losses(parts[0])
+
+
+@lru_cache(maxsize=64)
+def _repeated(sigma: float, times: int, step: float) -> Any:
+    """Return the privacy loss distribution of equal mechanisms together; cached, because cases share many."""
+    one = _mechanism(sigma, step)
+    return one if times == 1 else one.self_compose(times, 0.0)
 
 
 @lru_cache(maxsize=64)
@@ -164,6 +171,12 @@ def _losses(found: Any) -> Losses:
 
 def epsilon_of_case(sigmas: Sequence[float], delta: float, chance: float = 0.0) -> float:
     """Return the epsilon of mechanisms with these sigmas together, and one that tells everything with a chance."""
+    return _epsilon_of_case(tuple(sorted(sigmas)), delta, chance)
+
+
+@lru_cache(maxsize=64)
+def _epsilon_of_case(sigmas: tuple[float, ...], delta: float, chance: float) -> float:
+    """Compute an epsilon; cached, because one process may ask for the same before each of many weeks."""
     return composed(sigmas, step_for(sigmas)).revealing(chance).epsilon(_below(delta, 1))
 
 

@@ -4,6 +4,7 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from datetime import date
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,13 @@ PACKAGED_SPECS = (DEFAULT_SPEC, "vaccination-v2")
 
 def load_spec(source: str | Path = DEFAULT_SPEC) -> Spec:
     """Read a spec, given the name of a packaged one or the path of a TOML file."""
-    return parse_spec(_text_of(source), str(source))
+    return _packaged(str(source)) if str(source) in PACKAGED_SPECS else parse_spec(_text_of(source), str(source))
+
+
+@cache
+def _packaged(name: str) -> Spec:
+    """Read a packaged spec once: it is part of the program, and nothing changes a spec."""
+    return parse_spec(_text_of(name), name)
 
 
 def load_draft(source: str | Path, *, start: bool = False) -> tuple[Spec, bool]:

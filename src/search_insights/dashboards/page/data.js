@@ -142,6 +142,17 @@ class Release {
     return life !== undefined && (week < life.first || week > life.last);
   }
 
+  // How often regions began or ended until a week: between two such weeks the map has the same regions.
+  epoch(week) {
+    const turns = new Set([...this.lifeOf.values()].flatMap(({ first, last }) => [first, last + 1]));
+    return [...turns].filter((turn) => turn <= week).length;
+  }
+
+  // The regions that a region followed, and those that followed it.
+  relatives(n) {
+    return [...this.predecessors(n), ...this.lifeOf.get(n).next];
+  }
+
   // The regions that a region followed when it began.
   predecessors(n) {
     return [...this.lifeOf].filter(([, { next }]) => next.includes(n)).map(([before]) => before);
