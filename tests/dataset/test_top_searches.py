@@ -3,6 +3,8 @@
 import csv
 import json
 import shutil
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +16,16 @@ from search_insights.dataset.loading import load_top_searches
 from search_insights.dataset.pages import privacy_page
 from search_insights.dataset.publication import publish
 from search_insights.errors import CheckFailed, InputError
+from search_insights.routine.steps import blocklist_is_current
 from search_insights.spec.coverage import Coverage
 from search_insights.store.opening import open_store
+from search_insights.store.verification import problems
 from search_insights.support.sql import literal
+from search_insights.trends.scaling import scale_problems
 from tests.support.command_line import Run
 from tests.support.datasets import HEADER, STEM, contents, dataset_of, json_of
 from tests.support.quick_accounting import patch_accounting
-from tests.support.stores import add_weeks, copy_of_store
+from tests.support.stores import FIRST, add_weeks, changed, copy_of_store
 from tests.support.top_searches import add_texts, little_lists
 
 NEAR, SAME, SAFE = "covid vaccine near me", "vaccines near me covid", "is the vaccine safe"
@@ -160,6 +165,13 @@ def test_a_blocklist_that_comes_later_is_a_correction(store: Path, dataset: Path
         publish(store, dataset, blocklist=blocklist(tmp_path, "# nothing\n"))
 
 
+def test_a_run_notices_another_blocklist(dataset: Path, tmp_path: Path) -> None:
+    """Then the dataset is due, and is published, or refused for want of a reason; a comment alone changes nothing."""
+    assert blocklist_is_current(dataset, None)
+    assert blocklist_is_current(dataset, blocklist(tmp_path, "# nothing\n"))
+    assert not blocklist_is_current(dataset, blocklist(tmp_path, "safe\n"))
+
+
 def test_a_dry_run_shows_the_texts_that_nobody_has_seen(
     store: Path, published: Path, coverage: Coverage, run: Run
 ) -> None:
@@ -224,3 +236,32 @@ def test_a_renamed_trend_is_no_correction(store: Path, dataset: Path) -> None:
     with open_store(store) as opened:
         assert opened.corrections() == []
     assert "vaccination_intent" in {row["category"] for row in lines_of(dataset)}
+
+
+def test_only_the_weeks_of_an_edition_with_top_searches_have_lists(tmp_path: Path, coverage: Coverage) -> None:
+    """A change of the spec brings them; earlier weeks have none, and the first week is compared with nothing.
+
+    The public list goes on in an edition with other noise, and there too the first week is compared with nothing.
+    """
+    assert coverage.spec.top_searches is not None
+    plain = Coverage(replace(coverage.spec, top_searches=None), coverage.geography)
+    louder = replace(coverage.spec.top_searches, total_sigma=2.5, total_threshold=20)
+    later = Coverage(replace(coverage.spec, top_searches=louder), coverage.geography)
+    path, near = add_texts(tmp_path / "store.db", plain, None), {NEAR: (900, 300, 540, 60)}
+    add_texts(changed(path, coverage, from_week=FIRST + timedelta(weeks=1)), coverage, near, near, start=1)
+    add_texts(changed(path, later, from_week=FIRST + timedelta(weeks=3)), later, near, start=3)
+    dataset = dataset_of(path)
+    rows = [
+        row for row in lines_of(dataset) if (row["place_id"], row["category"]) == ("geoId/06", "vaccination_intent")
+    ]
+    assert [(row["date"], row["change"]) for row in rows] == [
+        ("2021-01-11", ""),
+        ("2021-01-18", "0.000"),
+        ("2021-01-25", ""),
+    ]
+    assert not any(row["is_new"] == "true" for row in rows)
+    found = json_of(dataset, "privacy.json")["top_searches"]
+    assert (found["weeks"], found["weeks_without"], found["texts"], found["total_threshold"]) == (3, 1, 1, 20)
+    assert "1 week has no lists" in " ".join((dataset / "PRIVACY.md").read_text(encoding="utf-8").split())
+    with open_store(path) as opened:
+        assert problems(opened, scale_problems) == []

@@ -12,9 +12,9 @@ from search_insights.dp.accounting import (
     Case,
     account,
     cases,
-    delta_of_days,
+    delta_of_weeks,
     epsilon_of,
-    epsilon_of_days,
+    epsilon_of_weeks,
     require_promise,
     sigmas_of_texts,
     trend_cases,
@@ -146,19 +146,19 @@ def test_a_threshold_or_noise_of_texts_that_breaks_the_promise_is_refused(v2: Sp
 def test_a_user_of_many_days_may_have_a_new_text_on_each(v2: Spec) -> None:
     """The delta grows by the chance of one text with each day; at the delta of one day there would be no epsilon."""
     chance = chance_of_showing(top_of(v2))
-    assert delta_of_days(v2, 1) == v2.promise.delta
-    assert delta_of_days(v2, 7) == pytest.approx(v2.promise.delta + 6 * chance)
-    assert account(v2).epsilon < epsilon_of_days(v2, 2) < epsilon_of_days(v2, 7) < math.inf
+    assert delta_of_weeks(v2, 1, days=1) == v2.promise.delta
+    assert delta_of_weeks(v2, 1) == pytest.approx(v2.promise.delta + 6 * chance)
+    assert account(v2).epsilon < epsilon_of_weeks(v2, 1, days=2) < epsilon_of_weeks(v2, 1) < math.inf
     assert 7 * chance > v2.promise.delta
 
 
-def test_days_of_several_editions_may_each_have_a_new_text(v2: Spec) -> None:
+def test_weeks_of_several_editions_may_each_have_a_new_text(v2: Spec) -> None:
     """The highest delta and the highest chance of all editions count, whichever is the newest; so does the epsilon."""
     chance, plain = chance_of_showing(top_of(v2)), dataclasses.replace(v2, top_searches=None)
-    assert delta_of_days(plain, 3) == plain.promise.delta
+    assert delta_of_weeks(plain, 3) == plain.promise.delta
     for spec, other in ((v2, plain), (plain, v2)):
-        assert delta_of_days(spec, 3, [other]) == pytest.approx(v2.promise.delta + 2 * chance)
-        assert epsilon_of_days(spec, 3, [other]) >= epsilon_of_days(v2, 3) - 1e-9
+        assert delta_of_weeks(spec, 3, [other]) == pytest.approx(v2.promise.delta + 20 * chance)
+        assert epsilon_of_weeks(spec, 3, [other]) >= epsilon_of_weeks(v2, 3) - 1e-9
 
 
 # What is shown

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the ledger, and what its weeks add up to for a user who was active on every day."""
-    from search_insights.dp.accounting import delta_of_days, epsilon_of_days
+    from search_insights.dp.accounting import delta_of_weeks, epsilon_of_weeks
     from search_insights.store.opening import read_ledger
 
     ledger = read_ledger(args.store)
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     spec, *others = _specs(ledger)
     wrong = _problems(args.store) if args.verify else []
     days = DAYS_OF_WEEK * len(entries)
-    all_days, delta = epsilon_of_days(spec, days, others), delta_of_days(spec, days, others)
+    all_days, delta = epsilon_of_weeks(spec, len(entries), others), delta_of_weeks(spec, len(entries), others)
     if args.json:
         weeks = [asdict(entry) | {"week": entry.week.isoformat()} for entry in entries]
         summary = {"days": days, "epsilon": all_days, "delta": delta}

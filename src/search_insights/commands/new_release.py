@@ -118,8 +118,8 @@ def _readme(release: NewRelease) -> Iterator[str]:
     yield f"""
 ## Before the first week
 
-1. **Look through `{release.spec_name}`.** Its comments explain every key. A later change of what is counted is a break in
-   the series (`store edition`), so change it now: titles, levels, size classes, the window of sparsity (it begins
+1. **Look through `{release.spec_name}`.** Its comments explain every key. A later change of what is counted is a break
+   in the series (`store edition`), so change it now: titles, levels, size classes, the window of sparsity (it begins
    {week}), the promise. Give each topic a `definition`: readers are shown it, and it may be reworded later.
 
        search-insights privacy    # what the noise promises, case by case

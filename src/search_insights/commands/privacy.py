@@ -10,7 +10,6 @@ from search_insights.commands.options import add_json, add_spec
 from search_insights.errors import CheckFailed
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
-from search_insights.spec.weeks import DAYS_OF_WEEK
 
 HELP = "show what the noise promises, case by case"
 EXAMPLE = "search-insights privacy\nsearch-insights privacy --spec release.toml --json"
@@ -24,11 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the accounting and say whether the promise holds."""
-    from search_insights.dp.accounting import account, delta_of_days, epsilon_of_days
+    from search_insights.dp.accounting import account, delta_of_weeks, epsilon_of_weeks
 
     spec = load_spec(args.spec)
     accounting = account(spec)
-    week = {"epsilon": epsilon_of_days(spec, DAYS_OF_WEEK), "delta": delta_of_days(spec, DAYS_OF_WEEK)}
+    week = {"epsilon": epsilon_of_weeks(spec, 1), "delta": delta_of_weeks(spec, 1)}
     if args.json:
         out_json(_json(spec, accounting, week))
     else:

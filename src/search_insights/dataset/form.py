@@ -56,7 +56,7 @@ _TOP_SEARCHES = {
     **dict.fromkeys(("weeks", "weeks_without", "texts", "min_users", "total_threshold", "region_shown_from"), int),
     **dict.fromkeys(("total_sigma", "region_sigma", "chance_of_showing"), float),
     **dict.fromkeys(("total_level", "region_level"), str),
-    "blocklist": {"entries": int},
+    "blocklist": {"entries": int, "fingerprint?": str},
 }
 LEDGER = {"identity?": str, "spec?": {"fingerprint": str}, "ledger": [_WEEK], "top_searches?": _TOP_SEARCHES}
 PRIVACY = {

@@ -174,7 +174,9 @@ def how_texts_are_protected(found: Mapping[str, Any]) -> list[str]:
         f"standard deviation of {found['region_sigma']:g}, for every {found['region_level']}, whether anybody searched "
         "for it there or not.",
         f"So far {found['texts']:,} texts have become public, in {found['weeks']:,} weeks.",
-        f"{left:,} weeks have no lists: their spec had none, or their log no texts." if left else "",
+        f"{left:,} {'week has' if left == 1 else 'weeks have'} no lists: the spec had none, or the log no texts."
+        if left
+        else "",
         f"The publisher left out texts that have any of {blocked:,} listed words or phrases." if blocked else "",
     )
     return [sentence for sentence in sentences if sentence]

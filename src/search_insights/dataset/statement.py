@@ -10,7 +10,7 @@ from typing import Any
 from search_insights.dataset.classification import classification
 from search_insights.dataset.scale import scaling_facts
 from search_insights.dataset.top_searches import top_searches_json
-from search_insights.dp.accounting import Accounting, delta_of_days, epsilon_of_days
+from search_insights.dp.accounting import Accounting, delta_of_weeks, epsilon_of_weeks
 from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import DAYS_OF_WEEK
 from search_insights.store.ledger import LedgerEntry
@@ -66,7 +66,7 @@ def privacy_json(release: Release, accountings: Sequence[Accounting]) -> dict[st
             "entropy": "operating system, no seed",
             "program": f"search-insights {release.entries[-1].program}",
         },
-        "not_promised": _not_promised(release, days=DAYS_OF_WEEK * len(release.entries)),
+        "not_promised": _not_promised(release, len(release.entries)),
         "not_covered": list(NOT_COVERED),
         "ledger": [_ledger_row(entry) for entry in release.entries],
         "scaling": scaling_facts(release),
@@ -132,19 +132,19 @@ def _edition(span: Span, accounting: Accounting) -> dict[str, Any]:
     }
 
 
-def _not_promised(release: Release, days: int) -> dict[str, Any]:
+def _not_promised(release: Release, weeks: int) -> dict[str, Any]:
     """Return what the same noise gives users who searched every day, of a week and of the whole release."""
     spec, *others = [span.coverage.spec for span in reversed(release.spans)]
     return {
-        "user_active_on_7_days": _of_days(spec, DAYS_OF_WEEK, others),
-        "user_active_on_all_days": {"days": days, **_of_days(spec, days, others)},
+        "user_active_on_7_days": _of_weeks(spec, 1, others),
+        "user_active_on_all_days": {"days": DAYS_OF_WEEK * weeks, **_of_weeks(spec, weeks, others)},
     }
 
 
-def _of_days(spec: Spec, days: int, others: Sequence[Spec]) -> dict[str, float]:
+def _of_weeks(spec: Spec, weeks: int, others: Sequence[Spec]) -> dict[str, float]:
     return {
-        "epsilon": round(epsilon_of_days(spec, days, others), 4),
-        "delta": delta_of_days(spec, days, others),
+        "epsilon": round(epsilon_of_weeks(spec, weeks, others), 4),
+        "delta": delta_of_weeks(spec, weeks, others),
     }
 
 

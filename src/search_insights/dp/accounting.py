@@ -25,6 +25,7 @@ from search_insights.dp.losses import composed, epsilon_of_case, epsilon_of_mixt
 from search_insights.dp.top_searches import chance_of_showing
 from search_insights.errors import CheckFailed
 from search_insights.spec.spec import Promise, Sigma, Spec
+from search_insights.spec.weeks import DAYS_OF_WEEK
 
 # Stands for a category in the sigmas of texts; no category has this name, because it is not a word.
 TEXTS = "top searches"
@@ -126,28 +127,29 @@ def epsilon_of_trend_case(spec: Spec, name: str) -> float:
     return max(epsilon_of(case, spec.promise.delta) for case in with_texts(spec, of_trends))
 
 
-def epsilon_of_days(spec: Spec, days: int, others: Sequence[Spec] = ()) -> float:
-    """Return an epsilon, at `delta_of_days`, for a user who is active on `days` days, whatever the case of each day.
+def epsilon_of_weeks(spec: Spec, weeks: int, others: Sequence[Spec] = (), days: int = DAYS_OF_WEEK) -> float:
+    """Return an epsilon, at `delta_of_weeks`, for a user who is active on so many `days` of each of so many weeks.
 
-    This is not promised: it is what the same noise gives for a unit larger than the user-day. If the days are those of
-    several editions, `others` are their specs: each day may then be of any case of any of them, at the highest delta.
+    This is not promised: it is what the same noise gives for a unit larger than the user-day. The days of a week share
+    its noise, so a user may change a count of the week by as many as there are days; that reveals more than as many
+    counts with noise of their own would. It reveals the most if all days are of one case: days of two cases change each
+    count by less, and a count's loss grows with the square of its change. Weeks have noise of their own, and each may
+    be of another case. If they are of several editions, `others` are the specs of these.
     """
     specs = (spec, *others)
-    if days <= 1:
-        return max(account(each).epsilon for each in specs)
-    of_all = dict.fromkeys((tuple(_values(case.sigmas)), case.chance) for each in specs for case in cases(each))
-    return epsilon_of_mixtures(list(of_all), days, delta_of_days(spec, days, others))
+    of_all = dict.fromkeys((tuple(_values(case.sigmas)), days * case.chance) for each in specs for case in cases(each))
+    return epsilon_of_mixtures(list(of_all), weeks, delta_of_weeks(spec, weeks, others, days), shift=days)
 
 
-def delta_of_days(spec: Spec, days: int, others: Sequence[Spec] = ()) -> float:
-    """Return the delta of a user who is active on `days` days: that of a day, and a new text's chance for each other.
+def delta_of_weeks(spec: Spec, weeks: int, others: Sequence[Spec] = (), days: int = DAYS_OF_WEEK) -> float:
+    """Return the delta of a user who is active on so many `days` of each of so many weeks.
 
-    Each day may have a new text, so that no epsilon would do at the delta of a single day. `others` are the specs of
-    other editions that the days may be of: the highest delta and the highest chance count.
+    It is that of a day, and a new text's chance for each other day: each may have a new text, so that no epsilon would
+    do at the delta of a single day. Of several editions, the highest delta and the highest chance count.
     """
     specs = (spec, *others)
     chance = max((case.chance for each in specs for case in cases(each)), default=0.0)
-    return max(each.promise.delta for each in specs) + max(days - 1, 0) * chance
+    return max(each.promise.delta for each in specs) + (days * weeks - 1) * chance
 
 
 def require_promise(spec: Spec) -> Accounting:

@@ -36,7 +36,10 @@ def steps_of(settings: Settings, coverage: Coverage, progress: Progress) -> Iter
         yield Step(
             dataset,
             "would be published",
-            lambda: not dataset_is_current(dataset, read_held(settings)),
+            lambda: (
+                not dataset_is_current(dataset, read_held(settings))
+                or not blocklist_is_current(dataset, settings.blocklist)
+            ),
             partial(_publish, settings, dataset, progress),
         )
     if dataset and site:
@@ -87,6 +90,16 @@ def dataset_is_current(folder: Path, held: Held) -> bool:
         and [(row["week"], row["reason"]) for row in notes] == [(n.week.isoformat(), n.reason) for n in held.notes]
         and published_changes(folder) == held.changes
     )
+
+
+def blocklist_is_current(folder: Path, blocklist: Path | None) -> bool:
+    """Return whether a folder was published with the blocklist as it is now, or has no top searches."""
+    from search_insights.dataset.folder import published_top_searches
+    from search_insights.trends.blocklist import Blocklist, read_blocklist
+
+    used = published_top_searches(folder).get("blocklist", {}).get("fingerprint")
+    now = read_blocklist(blocklist) if blocklist else Blocklist()
+    return used in (None, now.fingerprint)
 
 
 def _publish(settings: Settings, dataset: Path, progress: Progress) -> str:
