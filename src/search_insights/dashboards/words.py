@@ -5,7 +5,7 @@ from typing import Any
 
 from search_insights.dashboards.regions import Places, level_label
 from search_insights.dataset.folder import Dataset
-from search_insights.dataset.pages import model_changes, run_words, setting_weeks
+from search_insights.dataset.pages import how_texts_are_protected, model_changes, run_words, setting_weeks
 
 
 def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:
@@ -15,6 +15,7 @@ def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:
         *([{"title": "What the topics are", "text": topics}] if (topics := _topics(dataset)) else []),
         *([{"title": "Where the series has breaks", "text": found}] if (found := _breaks(dataset)) else []),
         {"title": "Why some values are missing", "text": _missing(dataset, places)},
+        *([{"title": "What people ask", "text": lists}] if (lists := _lists(dataset)) else []),
         {"title": "What privacy is promised", "text": _privacy(dataset)},
         {"title": "When it was last updated", "text": _updated(dataset)},
     ]
@@ -161,6 +162,22 @@ def _missing(dataset: Dataset, places: Places) -> list[str]:
 
 def _reasons(kinds: list[str]) -> str:
     return ("The reasons: " + "; ".join(kinds) + ".") if kinds else "In this dataset there is none of them."
+
+
+def _lists(dataset: Dataset) -> list[str]:
+    """Say what the lists of searches show, and how the people who searched are protected."""
+    found = dataset.privacy.get("top_searches")
+    if dataset.top_searches is None or not found:
+        return []
+    return [
+        "The lists show texts that people typed, without case and punctuation. Texts that have the same words in "
+        "another order or form are one line. A share is how many users searched for one of them in the week, in "
+        "percent of the topic's user-days. It is shown with the interval that the noise leaves; where intervals "
+        "overlap, noise may have changed the order.",
+        "Rising are texts whose share grew since the week before by more than noise and chance explain. Where few "
+        "texts are shown, that cannot be told. A text that is shown for the first time has only a least growth.",
+        " ".join(how_texts_are_protected(found)),
+    ]
 
 
 def _privacy(dataset: Dataset) -> list[str]:

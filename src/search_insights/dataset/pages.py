@@ -153,6 +153,12 @@ def _top_searches(found: Mapping[str, Any] | None) -> str:
 ## Top searches
 There are no lists of top searches: the publisher's log has categories only, and no texts.
 """
+    text = fill(" ".join(how_texts_are_protected(found)), 118, break_long_words=False)
+    return f"\n## Top searches\n{text}\n"
+
+
+def how_texts_are_protected(found: Mapping[str, Any]) -> list[str]:
+    """Return how a release with lists of searches protects people, in sentences that readers understand."""
     left, blocked = found["weeks_without"], found["blocklist"]["entries"]
     sentences = (
         "The lists of top and rising searches show texts that people typed, and are part of the same promise.",
@@ -173,7 +179,7 @@ There are no lists of top searches: the publisher's log has categories only, and
         else "",
         f"The publisher left out texts that have any of {blocked:,} listed words or phrases." if blocked else "",
     )
-    return f"\n## Top searches\n{fill(' '.join(filter(None, sentences)), 118, break_long_words=False)}\n"
+    return [sentence for sentence in sentences if sentence]
 
 
 def _named(topic: Mapping[str, Any]) -> str:

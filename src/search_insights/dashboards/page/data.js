@@ -197,6 +197,15 @@ class Release {
     );
   }
 
+  // The rows of the top and rising searches of a region, of all weeks in the block of a week; none if it has no list.
+  async askedRows(n, week) {
+    const name = `${n}-${Math.floor(week / this.blockWeeks)}`;
+    if (!this.asked.files.includes(name)) return [];
+    return this.cached(`asked/${name}`, async () =>
+      (await loadJson(`${this.entry.data}/asked/${name}.json.gz`)).map(askedRow),
+    );
+  }
+
   // A region's own values are in its own series file if it has one, else in its parent's.
   async ownSeries(n) {
     if (this.hasSeries.has(n)) return this.series(n);
@@ -207,6 +216,12 @@ class Release {
     return this.hasSeries.has(n) ? this.series(n) : null;
   }
 }
+
+const ASKED = ["week", "trend", "kind", "query", "others", "value", "low", "high"];
+const CHANGE = ["change", "changeLow", "changeHigh", "isNew"];
+
+// A row as dashboards/asked.py writes it. A number is null if it is missing.
+const askedRow = (row) => Object.fromEntries([...ASKED, ...CHANGE].map((name, i) => [name, row[i]]));
 
 const UNREPORTED = "not reported";
 
