@@ -210,6 +210,25 @@ def test_a_spec_without_top_searches_says_nothing_of_them(tmp_path: Path, short_
     assert not list(dataset.glob("*top_searches*"))
 
 
+def test_a_damaged_table_is_refused_in_one_line(store: Path, dataset: Path) -> None:
+    """Nothing can be compared with it: not with a column less, and not if it is no table."""
+    table = dataset / f"{STEM}_top_searches.csv"
+    before = table.read_text(encoding="utf-8")
+    for damaged in (before.replace(",is_new", ",new", 1), "\0\0", ""):
+        table.write_text(damaged, encoding="utf-8")
+        with pytest.raises(InputError, match="cannot be read as the top searches of this dataset"):
+            publish(store, dataset)
+
+
+def test_lists_that_would_vanish_are_a_correction(store: Path, dataset: Path, coverage: Coverage) -> None:
+    """A store of the same weeks without texts is refused, as one that lacks values is."""
+    with open_store(store) as opened:
+        identity = opened.identity
+    other = add_texts(store.parent / "other.db", coverage, None, None, identity=identity)
+    with pytest.raises(CheckFailed, match=f"{len(lines_of(dataset))} published values would change or disappear"):
+        publish(other, dataset)
+
+
 def test_an_analyst_reads_one_list_at_a_time(dataset: Path) -> None:
     """By level, trend and kind, with numbers; a kind that does not exist is refused."""
     pytest.importorskip("polars")

@@ -111,12 +111,13 @@ def add_texts(
     start: int = 0,
     topics: Mapping[str, str] | None = None,
     vocabulary: str = VOCABULARY,
+    identity: str = "",
 ) -> Path:
     """Commit weeks with the usual counts and these texts; None is a week whose log had none.
 
     `topics` has the category of texts that are not about A1.
     """
-    with create_or_open_store(path, coverage) as store:
+    with create_or_open_store(path, coverage, identity) as store:
         for number, given in enumerate(weeks, start):
             week = Week(FIRST + timedelta(weeks=number), coverage.spec.time_zone)
             noisy: Counts = np.array([USUAL] * len(CellList(coverage).regions), dtype=np.int64).ravel()

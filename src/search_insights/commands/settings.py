@@ -76,6 +76,7 @@ STANDINS: dict[str, tuple[Standin, ...]] = {
     "classify pool": (_SPEC, _GEOGRAPHY),
     "classify suggest": (_MODEL, _SPEC, Standin("log.columns", "column", _query_column)),
     "classify train": (_SPEC, _GEOGRAPHY),
+    "classify vocabulary": (_SPEC, _GEOGRAPHY),
     "check": (_STORE, _SPEC, _GEOGRAPHY, *_LOG),
     "anonymize": (_STORE, _SPEC, _GEOGRAPHY, *_LOG),
     "publish": (_STORE, Standin("dataset", "out"), Standin("blocklist", "blocklist")),

@@ -24,7 +24,7 @@ from search_insights.errors import CheckFailed, InputError
 from search_insights.support.sql import connect, literal
 from search_insights.trends.blocklist import Blocklist
 from search_insights.trends.release import Release
-from search_insights.trends.top_searches import MOST_LINES, RISING, TOP, Lines
+from search_insights.trends.top_searches import MOST_LINES, RISING, TOP, Lines, no_lines
 
 if TYPE_CHECKING:
     import duckdb
@@ -108,10 +108,7 @@ def moved_lines(release: Release, out: Path) -> int:
     old = _published_table(release, out)
     if old is None:
         return 0
-    lines = release.top_searches
-    if lines is None:
-        with connect() as connection:
-            return _number(connection, f"SELECT count(*) FROM {csv_table(old)}")
+    lines = no_lines() if release.top_searches is None else release.top_searches
     same = " AND ".join(f"o.{name} IS NOT DISTINCT FROM n.{name}" for name in ("members", *_NUMBERS, "is_new"))
     try:
         with open_lines(release, lines) as connection:
@@ -153,7 +150,8 @@ def texts_not_yet_published(release: Release, out: Path) -> list[str]:
     known: set[str] = set()
     if old := _published_table(release, out):
         with connect() as connection:
-            rows = connection.execute(f"SELECT DISTINCT members FROM {csv_table(old)}").fetchall()
+            sql = f"SELECT DISTINCT members FROM {csv_table(old)} WHERE members IS NOT NULL"
+            rows = connection.execute(sql).fetchall()
         known = {text for (members,) in rows for text in members.split(SEPARATOR)}
     order = np.argsort(-lines.value, kind="stable")
     found = dict.fromkeys(text for members in lines.members[order] for text in members)

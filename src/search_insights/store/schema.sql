@@ -1,4 +1,5 @@
--- The store, schema version 4. Everything in it has noise or is public: no event, user, query or exact count.
+-- The store, schema version 4. Everything in it has noise or is public: no event, user or exact count, and no query but
+-- the texts of top searches that were shown.
 
 CREATE OR REPLACE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 
