@@ -102,14 +102,15 @@ export class AskedCard {
         )
       : h("p", { class: "missing" }, this.whyEmpty(kind));
     const rest = shown.length < rows.length && this.showAll(kind, rows.length);
-    return h("section", { class: "asked-list" }, h("h4", { id }, title), h("p", { class: "asked-note" }, about), body, rest);
+    const head = [h("h4", { id, tabindex: -1 }, title), h("p", { class: "asked-note" }, about)];
+    return h("section", { class: "asked-list" }, head, body, rest);
   }
 
   showAll(kind, count) {
     const key = `all ${kind}`;
     const all = () => {
       this.open.add(key);
-      this.show(this.view);
+      this.show(this.view).then(() => byId(`asked-list-${kind}`).focus()); // the button is gone
     };
     return h("button", { type: "button", class: "show-all", "data-key": key, onclick: all }, `Show all ${count}`);
   }
