@@ -8,7 +8,7 @@ import { theme } from "./theme.js";
 const BAR_WIDTH = 84;
 const [TOP, RISING] = [0, 1];
 const FIRST_ROWS = 10;
-const NARROW = 0.4; // percent: shares whose intervals are narrower have two decimals, else both ends would look the same
+const NARROW = 0.4; // percent: with narrower intervals, shares have two decimals, so that their ends differ
 const SHARE = "Users who searched for it, in percent of the topic's user-days in this week.";
 const CHANGE = "How much that share grew since the week before. About 1 in 10 may not have grown.";
 
