@@ -9,6 +9,7 @@ import pytest
 from search_insights.errors import InputError, StoreError
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.publication_rules import Reliability
+from search_insights.spec.spec import Category, Trend
 from search_insights.store.backup import back_up, restore
 from search_insights.store.lost import lose
 from search_insights.store.opening import open_store
@@ -178,6 +179,22 @@ def test_another_country_is_another_release(store: Path, short_coverage: Coverag
     """Its dataset is another one, so it gets a store of its own."""
     with pytest.raises(InputError, match="make a new store"):
         planned(store, other_coverage, from_week=SECOND)
+
+
+def test_a_column_belongs_to_one_trend_in_all_editions(store: Path, short_coverage: Coverage) -> None:
+    """A trend that ended keeps its column, so a new trend of another id needs a column of its own."""
+    spec, topic = louder(short_coverage).spec, Category("B1", "another")
+    new = replace(
+        spec,
+        categories=(*spec.categories[:2], topic, spec.categories[3]),
+        sigmas=tuple(replace(s, category=topic.id) if s.category == "A2" else s for s in spec.sigmas),
+        trends=(
+            Trend("C3", "covid19_vaccination", "All", ("A1", "A3"), "sni_covid19_vaccination"),
+            Trend("D1", "another", "Another", (topic.id,), "sni_safety_side_effects"),
+        ),
+    )
+    with pytest.raises(InputError, match="trend 'D1' has the column 'sni_safety_side_effects' of trend 'C2'"):
+        planned(store, Coverage(new, short_coverage.geography), from_week=SECOND)
 
 
 def test_a_changed_edition_is_found_by_verification(store: Path, short_coverage: Coverage) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from search_insights.errors import InputError, SearchInsightsError, StoreError
 from search_insights.spec.changes import Difference, differences, kind_of
 from search_insights.spec.coverage import Coverage
+from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import week_of
 from search_insights.store.coverages import add_change, fingerprints_of
 from search_insights.store.editions import Change, editions_of
@@ -167,6 +168,21 @@ def _require_fit(store: Store, changes: Sequence[Change], coverage: Coverage) ->
     known = {fingerprints: edition.counted for edition in store.editions for fingerprints in edition.fingerprints}
     known[fingerprints_of(coverage)] = coverage
     try:
-        editions_of(changes, lambda spec, geography: known[spec, geography])
+        editions = editions_of(changes, lambda spec, geography: known[spec, geography])
     except SearchInsightsError as error:
         raise InputError(f"{store.path}: cannot be applied to earlier weeks: {error}") from None
+    _require_own_names([edition.coverage.spec for edition in editions])
+
+
+def _require_own_names(specs: Sequence[Spec]) -> None:
+    """Refuse a trend with the name or the column of another one of an earlier edition: both are in one dataset."""
+    for field in ("name", "column"):
+        owners: dict[str, str] = {}
+        for spec in specs:
+            for trend in spec.trends:
+                word = str(getattr(trend, field))
+                if owners.setdefault(word, trend.id) != trend.id:
+                    raise InputError(
+                        f"`spec`: trend {trend.id!r} has the {field} {word!r} of trend {owners[word]!r} of another "
+                        f"edition, and both are in one dataset; give it a {field} of its own"
+                    )
