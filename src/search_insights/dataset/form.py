@@ -37,7 +37,7 @@ _CLASSIFICATION = {
     "weeks": [{"model": str, "first": str, "last": str, "weeks": int}],
 }
 _FIELD = {"name": Word, "title?": str, "trend?": Word, "id?": Word, "constraints?": {"enum": [Word]}}
-_BREAK = {"week": str, "kind": Word, "reason": str, "differs": [str]}
+_BREAK = {"week": str, "kind": Word, "reason": str, "differs": [str], "new_scale?": bool}
 _EDITION = {"edition": int, "first_week": str, "last_week": str, "weeks": int, "epsilon": float, "delta": float}
 PACKAGE = {
     "title?": str,
