@@ -38,9 +38,11 @@ __all__ = [
     "LogSource",
     "SearchInsightsError",
     "Settings",
+    "Sum",
     "Tolerance",
     "WeekRun",
     "account",
+    "aggregate",
     "anonymize",
     "average",
     "change",
@@ -67,6 +69,7 @@ __all__ = [
 if TYPE_CHECKING:
     from search_insights.analysis.comparison import Comparison, compare
     from search_insights.analysis.questions import average, change, rank
+    from search_insights.analysis.sums import Sum, aggregate
     from search_insights.anonymization import LogSource, Tolerance, anonymize
     from search_insights.checking import Check, CheckWarning, check
     from search_insights.classifier.model import Classifier, load_classifier
@@ -95,9 +98,11 @@ else:
         "LogSource": "anonymization",
         "SearchInsightsError": "errors",
         "Settings": "routine.settings",
+        "Sum": "analysis.sums",
         "Tolerance": "anonymization",
         "WeekRun": "routine.run",
         "account": "dp.accounting",
+        "aggregate": "analysis.sums",
         "anonymize": "anonymization",
         "average": "analysis.questions",
         "change": "analysis.questions",

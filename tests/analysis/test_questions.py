@@ -167,3 +167,9 @@ def test_a_question_needs_no_frame_library(dataset: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_regions_are_added_up_only_where_counts_are_published(dataset: Path) -> None:
+    """Values cannot be added up: the error says what is missing."""
+    with pytest.raises(InputError, match="has no table of noisy counts"):
+        search_insights.aggregate(dataset, [LOUD, QUIET], TREND, "2021")

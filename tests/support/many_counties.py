@@ -1,7 +1,7 @@
 """A state of many counties with a known truth, its noisy counts, and what is published of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -12,10 +12,12 @@ from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec_file import load_spec
+from search_insights.spec.weeks import Week
+from search_insights.store.opening import create_or_open_store
 from search_insights.support.arrays import Counts, Floats
 from search_insights.trends.derive import Trends, trends_of
 from tests.support.other_country import write_csv
-from tests.support.stores import add_weeks
+from tests.support.stores import entry_for
 
 FIRST = date(2021, 3, 1)
 
@@ -70,14 +72,13 @@ class Truth:
         return exact.astype(np.int64) + noise
 
 
-def publish_counties(folder: Path, cells: CellList, noisy: Counts) -> Path:
+def publish_counties(folder: Path, cells: CellList, noisy: Counts, *, counts: bool | None = None) -> Path:
     """Publish noisy counts of weeks from the first of March 2021 on; return the dataset's folder."""
-    regions = cells.regions
-    weeks = [
-        {r.place_id: tuple(row) for r, row in zip(regions, week.reshape(len(cells.nodes), -1).tolist(), strict=False)}
-        for week in noisy
-    ]
-    spec = cells.coverage.spec
-    start = (FIRST - spec.sparsity.first_week).days // 7
-    publish(add_weeks(folder / "store.db", cells.coverage, *weeks, start=start), folder / "dataset")
+    coverage, spec = cells.coverage, cells.coverage.spec
+    with create_or_open_store(folder / "store.db", coverage) as store:
+        for i, row in enumerate(noisy):
+            week = Week(FIRST + timedelta(weeks=i), spec.time_zone)
+            spent = replace(entry_for(coverage, row, week), epsilon=spec.promise.epsilon, delta=spec.promise.delta)
+            store.commit_week(week, row, spent)
+    publish(folder / "store.db", folder / "dataset", counts=counts)
     return folder / "dataset"

@@ -29,6 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--correction", metavar="REASON", help="allow published values to change, and publish why")
     add_straddling(parser)
     parser.add_argument(
+        "--counts",
+        action=argparse.BooleanOptionalAction,
+        help="publish every noisy count with its sigma too, or no longer; costs no privacy, but shows how much is "
+        "searched where, which may be your secret (default: as the folder has it, and not in a new one)",
+    )
+    parser.add_argument(
         "--dry-run",
         action="store_true",
         help="write nothing; show what would be fixed for good, and what would appear, change and vanish",
@@ -44,7 +50,12 @@ def run(args: argparse.Namespace) -> int:
 
     with Steps() as steps:
         published = publish(
-            args.store, args.out, correction=args.correction, straddling=args.straddling, progress=steps.show
+            args.store,
+            args.out,
+            correction=args.correction,
+            straddling=args.straddling,
+            counts=args.counts,
+            progress=steps.show,
         )
     outcomes = OUTCOMES if len(published.release.spans) > 1 else OUTCOMES[:-1]
     rows = [
@@ -54,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
     out(table(("level", "trend", "regions", *outcomes), rows, right=range(2, 3 + len(outcomes))))
     out(f"\n{published.csv}: {published.rows:,} rows, {span(published.release.trends.weeks)}")
     out(f"{args.out}: datapackage.json, PRIVACY.md, privacy.json, regions.csv, sparsity.json, summary.svg describe it")
+    if published.counts:
+        out(f"{published.counts}: every noisy count with its sigma")
     _note_missing_weeks(published.release, args.store)
     _note_few_weeks(published.release)
     return 0
@@ -91,6 +104,7 @@ def _spans(weeks: Sequence[date]) -> str:
 def _dry_run(args: argparse.Namespace) -> int:
     """Show what a publication would do; end as it would."""
     from search_insights.dataset.preview import preview
+    from search_insights.dataset.publication import publishes_counts
 
     with Steps() as steps:
         steps.show("deriving the trends")
@@ -107,6 +121,7 @@ def _dry_run(args: argparse.Namespace) -> int:
     out("")
     out(table(("level", "trend", "values", "appear", "change", "vanish", "of them sparse"), rows, right=range(2, 7)))
     out(f"\n{args.out}: {seen.rows:,} rows, {span(release.trends.weeks)}")
+    out(f"every noisy count with its sigma: {'published too' if publishes_counts(args.out, args.counts) else 'no'}")
     out(f"weeks added: {_spans(seen.weeks_added) or 'none'}")
     if seen.weeks_gone:
         out(f"weeks that vanish: {_spans(seen.weeks_gone)}")

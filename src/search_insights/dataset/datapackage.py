@@ -6,6 +6,7 @@ from typing import Any
 
 from search_insights.dataset.breaks import breaks, changes
 from search_insights.dataset.classification import classification
+from search_insights.dataset.counts import counts_fields, counts_name, counts_of_trends
 from search_insights.dataset.folder import REGIONS
 from search_insights.dataset.regions import region_fields
 from search_insights.dataset.scale import scale_phrase, scaling_rule
@@ -49,11 +50,19 @@ def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[
             _resource(folder / f"{stem}.csv", "csv", _csv_fields(release), _KEY),
             _resource(folder / f"{stem}.parquet", "parquet", _parquet_fields(release), _KEY),
             _resource(folder / REGIONS, "csv", region_fields(), _KEY[1:]),
+            *_counts(release, folder / counts_name(release)),
         ],
     }
 
 
 _KEY = ["date", "place_id"]
+
+
+def _counts(release: Release, path: Path) -> list[dict[str, Any]]:
+    """Describe the table of noisy counts, if there is one, and how values are made of them."""
+    if not path.exists():
+        return []
+    return [_resource(path, "parquet", counts_fields(), [*_KEY, "measure"]) | {"counts": counts_of_trends(release)}]
 
 
 def _resource(path: Path, form: str, fields: list[dict[str, Any]], key: list[str]) -> dict[str, Any]:

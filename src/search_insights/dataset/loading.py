@@ -40,7 +40,7 @@ def load(path: str | Path, level: str, trend: str | Sequence[str], frame: Frame 
 def read_columns(dataset: Description, level: str, trend: str | Sequence[str]) -> Columns:
     """Return the rows of a level as NumPy arrays by column, sorted by trend as given, place and date."""
     trends = [trend] if isinstance(trend, str) else list(trend)
-    columns = {_name(each, dataset): _column(each, dataset) for each in trends}
+    columns = {trend_name(each, dataset): _column(each, dataset) for each in trends}
     if not columns:
         raise InputError(f"{dataset.folder}: no trend was asked for; this dataset has {_names(dataset)}")
     check_level(level, dataset)
@@ -110,7 +110,8 @@ def _column(trend: str, dataset: Description) -> str:
     raise InputError(f"{dataset.folder}: no trend {trend!r}; this dataset has {_names(dataset)}")
 
 
-def _name(trend: str, dataset: Description) -> str:
+def trend_name(trend: str, dataset: Description) -> str:
+    """Return the name of a trend, which is given by its name or its column."""
     column = _column(trend, dataset)
     return next(known.name for known in dataset.trends if known.column == column)
 
