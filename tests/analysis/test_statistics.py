@@ -16,7 +16,7 @@ from search_insights.analysis.ranks import p_of_others, rank_intervals
 from search_insights.support.arrays import Bools, Floats
 from tests.support.many_counties import Truth, many_counties
 
-COUNTIES, WEEKS, MONTH = 80, 160, 4
+COUNTIES, WEEKS, MONTH = 80, 120, 4
 SPECS = ("vaccination-v1", "vaccination-v2")
 
 

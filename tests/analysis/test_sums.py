@@ -21,10 +21,9 @@ SMALL = [f"geoId/06{i:03}" for i in range(20)]
 class World:
     """A dataset with counts, and its truth. Most small counties have no value of their own."""
 
-    def __init__(self, folder: Path, spec: str) -> None:
-        self.spec = spec
+    def __init__(self, folder: Path) -> None:
         populations = [int(people) for people in np.geomspace(1_000, 2_000_000, COUNTIES)]
-        cells = many_counties(folder, populations, spec)
+        cells = many_counties(folder, populations)
         searches = np.rint(0.2 * np.array(populations))
         truth = Truth(searches, 0.01 * np.ones((WEEKS, COUNTIES)))
         noisy = truth.noisy(cells, np.random.default_rng(11))
@@ -32,12 +31,12 @@ class World:
         self.share = float(np.rint(searches * 0.01)[:20].sum() / searches[:20].sum())
 
 
-@pytest.fixture(scope="module", params=["vaccination-v1", "vaccination-v2"])
-def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> World:
-    """Both packaged specs: of categories, and of signed measures with rests."""
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """The packaged spec, whose counts are not reconciled; tests/dataset/test_counts.py has the other."""
     with pytest.MonkeyPatch.context() as patch:
         patch_accounting(patch.setattr)
-        return World(tmp_path_factory.mktemp("sums"), request.param)
+        return World(tmp_path_factory.mktemp("sums"))
 
 
 def test_sums_of_unpublished_regions_tell_the_truth(world: World) -> None:
@@ -62,13 +61,12 @@ def test_sums_of_unpublished_regions_tell_the_truth(world: World) -> None:
 
 
 def test_one_region_gives_its_published_value(world: World) -> None:
-    """Of one region and week, where counts are not reconciled; a reconciled one is near it."""
+    """Of one region and week, where counts are not reconciled, it is the same number."""
     place = "geoId/06059"
     loaded = search_insights.load(world.dataset, "county", TREND, "columns")
     value = loaded["value"][(loaded["place_id"] == place)][0]
     found = search_insights.aggregate(world.dataset, [place], TREND, str(FIRST), confidence=0.8)
-    near = 0.0006 if world.spec == "vaccination-v1" else 0.1 * value
-    assert found.value == pytest.approx(value, abs=near)
+    assert found.value == pytest.approx(value, abs=0.0006)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,10 @@ import duckdb
 import numpy as np
 import pytest
 
-from search_insights.dashboards.site import dashboard, shows
+from search_insights.analysis.sums import aggregate
+from search_insights.dashboards.downloads import write_downloads
 from search_insights.dataset.folder import read_dataset
+from search_insights.dataset.loading import load
 from search_insights.dataset.publication import publish
 from search_insights.support.arrays import Counts
 from tests.support.command_line import Run
@@ -81,19 +83,22 @@ def test_the_description_tells_how_values_are_made_of_counts(published: Publishe
     assert intent["factor"] > 0
 
 
-def test_there_is_no_table_unless_it_is_asked_for(published: Published, tmp_path: Path) -> None:
+def test_there_is_no_table_unless_it_is_asked_for(published: Published, tmp_path: Path, run: Run) -> None:
     """A new folder has none; one that has it keeps it until it is asked for no longer. Values are the same."""
-    publish(published.store, tmp_path / "other")
-    assert not (tmp_path / "other" / NAME).exists()
-    assert not any("counts" in resource for resource in package_of(tmp_path / "other")["resources"])
-    assert "noisy counts too" not in (tmp_path / "other" / "PRIVACY.md").read_text(encoding="utf-8")
-    publish(published.store, tmp_path / "other", counts=True)
-    for asked, has in ((None, True), (False, False), (None, False)):
-        publish(published.store, tmp_path / "other", counts=asked)
-        assert (tmp_path / "other" / NAME).exists() == has
-    csv = f"{STEM}.csv"
-    assert (tmp_path / "other" / csv).read_bytes() == (published.dataset / csv).read_bytes()
-    assert json.loads((tmp_path / "other" / "privacy.json").read_text(encoding="utf-8"))["corrections"] == []
+    out = tmp_path / "other"
+    command = ("publish", "--store", str(published.store), "--out", str(out))
+    publish(published.store, out)
+    assert not (out / NAME).exists()
+    assert not any("counts" in resource for resource in package_of(out)["resources"])
+    assert "## The noisy counts" not in (out / "PRIVACY.md").read_text(encoding="utf-8")
+    assert "every noisy count with its sigma: published too" in run(*command, "--counts", "--dry-run")[1]
+    code, told, _ = run(*command, "--counts")
+    assert (code, f"{out / NAME}: every noisy count with its sigma" in told) == (0, True)
+    for asked, has in ((None, True), (False, False)):
+        publish(published.store, out, counts=asked)
+        assert (out / NAME).exists() == has
+    assert (out / f"{STEM}.csv").read_bytes() == (published.dataset / f"{STEM}.csv").read_bytes()
+    assert json.loads((out / "privacy.json").read_text(encoding="utf-8"))["corrections"] == []
 
 
 def test_the_privacy_page_says_that_counts_cost_no_privacy(published: Published) -> None:
@@ -104,19 +109,19 @@ def test_the_privacy_page_says_that_counts_cost_no_privacy(published: Published)
 
 
 def test_a_site_does_not_offer_the_counts(published: Published, tmp_path: Path) -> None:
-    """Neither the table nor its description; and the site is up to date all the same."""
-    assert read_dataset(published.dataset).counts is not None
-    dashboard([published.dataset], tmp_path / "site")
-    assert list((tmp_path / "site").rglob("*_counts*")) == []
-    [copy] = (tmp_path / "site").rglob("datapackage.json")
-    assert NAME not in copy.read_text(encoding="utf-8")
-    assert shows(tmp_path / "site", published.dataset)
+    """Neither the table nor its description, and nothing else differs."""
+    dataset = read_dataset(published.dataset)
+    assert dataset.counts is not None
+    offered = {path.name for path in write_downloads(dataset, tmp_path / "site")}
+    assert offered == {path.name for path in published.dataset.iterdir()} - {NAME}
+    package = package_of(published.dataset)
+    assert package_of(tmp_path / "site") == package | {"resources": package["resources"][:-1]}
 
 
-def test_the_command_says_that_it_publishes_counts(published: Published, tmp_path: Path, run: Run) -> None:
-    """And a dry run says that it would."""
-    options = ("publish", "--store", str(published.store), "--out", str(tmp_path / "new"), "--counts")
-    code, out, _ = run(*options, "--dry-run")
-    assert (code, "every noisy count with its sigma: published too" in out) == (0, True)
-    code, out, _ = run(*options)
-    assert (code, f"{tmp_path / 'new' / NAME}: every noisy count with its sigma" in out) == (0, True)
+def test_signed_measures_and_rests_add_up(published: Published) -> None:
+    """All counties and the rest of the state together have about the value of the state, which is reconciled."""
+    places = [node.place_id for node in published.cells.nodes if node.level == "county"]
+    whole = aggregate(published.dataset, places, "vaccination_intent", "2021-03")
+    state = load(published.dataset, "state", "vaccination_intent", "columns")["value"].mean()
+    assert whole.regions == 4
+    assert whole.value == pytest.approx(state, rel=0.1)

@@ -16,7 +16,7 @@ from search_insights.support.arrays import Floats
 Arms = Callable[[Floats], tuple[Floats, Floats]]
 
 _MOST = 38.0  # standard deviations: beyond, a p-value is 0 as a number
-_HALVINGS = 50
+_HALVINGS = 40
 
 
 def difference_interval(a: Floats, arms_a: Arms, b: Floats, arms_b: Arms, confidence: float) -> tuple[Floats, Floats]:
