@@ -195,7 +195,10 @@ def _table_file(resource: Mapping[str, Any], folder: Path) -> TableFile:
         raise InputError(
             f"{folder / 'datapackage.json'}: path {name[:80]!r}: expected the name of a {suffix} file in the folder"
         )
-    return TableFile(folder / name, resource["bytes"], resource["hash"])
+    size = resource.get("bytes", resource.get("size"))  # of Parquet files the latter; earlier versions wrote `bytes`
+    if size is None:
+        raise InputError(f"{folder / 'datapackage.json'}: no key 'bytes' of {name}; publish the dataset again")
+    return TableFile(folder / name, size, resource["hash"])
 
 
 def read_dataset(folder: Path) -> Dataset:

@@ -51,7 +51,10 @@ PACKAGE = {
     "scaling?": {"scope?": str, "trend?": Word, "maximum": float, "first_week?": str, "last_week?": str},
     "reliability?": {"confidence": float, "max_relative_error": float},
     "resources": [
-        {"format": str, "path": str, "bytes": int, "hash": str, "schema": {"fields": [_FIELD]}, "counts?": [_COUNTS]}
+        {
+            **{"format": str, "path": str, "bytes?": int, "size?": int, "hash": str},
+            **{"schema": {"fields": [_FIELD]}, "counts?": [_COUNTS]},
+        }
     ],
 }
 _WEEK = {"week": str, "checksum": str, **dict.fromkeys(("begins_at?", "ends_at?", "times?", "naive_zone?"), str)}
