@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 HELP = "run everything end to end on a simulated log"
 EXAMPLE = "search-insights demo"
 
+_SHOWN_RANKS = 3  # of each list
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
@@ -30,18 +32,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_SPEC,
         help=f"the packaged spec to demonstrate (default: {DEFAULT_SPEC}); each needs a folder of its own",
     )
-    parser.add_argument("--weeks", metavar="N", type=int, help="how many weeks from 2021-01-04 (default: 22)")
+    parser.add_argument(
+        "--weeks",
+        metavar="N",
+        type=int,
+        help="how many weeks from 2021-01-04 (default: 22; 8 for a spec with top searches, whose log has texts)",
+    )
     parser.add_argument("--events-per-week", metavar="N", type=int, help="searches a week (default: 10000000)")
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the demonstration and show what came out."""
-    from search_insights.commands.demonstration import EVENTS_PER_WEEK, WEEKS, demonstrate
+    from search_insights.commands.demonstration import EVENTS_PER_WEEK, demonstrate, usual_weeks
     from search_insights.spec.spec_file import load_spec
 
-    spec, events, weeks = load_spec(args.packaged), args.events_per_week or EVENTS_PER_WEEK, args.weeks or WEEKS
+    spec, events = load_spec(args.packaged), args.events_per_week or EVENTS_PER_WEEK
     with Steps() as steps:
-        demo = demonstrate(args.out, spec, events, weeks, steps.show)
+        demo = demonstrate(args.out, spec, events, args.weeks or usual_weeks(spec), steps.show)
     _show(demo)
     return 0
 
@@ -62,6 +69,7 @@ def _show(demo: "Demo") -> None:
     out(f"\nFive lines of {demo.published.csv.name} ({demo.published.rows:,} rows):\n")
     for line in _some_lines(demo.published.csv):
         out(f"  {line}")
+    _show_lists(demo)
     out(f"\nSpent: epsilon {promise.epsilon:g}, delta {promise.delta:g} for each user's searches of one day;")
     out("every week was noised once.\n")
     out(_accuracy(demo))
@@ -76,6 +84,28 @@ def _show(demo: "Demo") -> None:
     )
     out("\nLook at the dashboard:")
     out(f"  {_program()} serve {shlex.quote(str(demo.folder.site))}")
+
+
+def _show_lists(demo: "Demo") -> None:
+    """Show the first lines of the country's lists of the newest week, if there are lists."""
+    release = demo.published.release
+    lines = release.top_searches
+    if lines is None or not lines.rank.size:
+        return
+    here = lines.place == release.coverage.geography.country.place_id
+    newest = (lines.date == lines.date.max()) & here & (lines.rank <= _SHOWN_RANKS)
+    rows = [
+        (
+            str(lines.trend[i]),
+            str(lines.query_type[i]),
+            str(lines.rank[i]),
+            str(lines.query[i]),
+            f"{lines.value[i]:.1%}",
+        )
+        for i in newest.nonzero()[0]
+    ]
+    out(f"\nWhat people asked in the newest week, in the whole country, of {lines.rank.size:,} lines of all lists:\n")
+    out(table(("topic", "list", "rank", "search", "share"), rows, right=(2, 4)))
 
 
 def _program() -> str:
@@ -102,4 +132,6 @@ def _accuracy(demo: "Demo") -> str:
         if a.points
     ]
     header = ("level", "trend", "values", "published", "median error", f"within {limit:.0%}")
-    return "Next to the truth, which only a simulation knows:\n\n" + table(header, rows, right=range(2, 6))
+    texts = demo.published.release.coverage.spec.top_searches is not None
+    mistakes = " (the classifier's mistakes are part of the error)" if texts else ""
+    return f"Next to the truth, which only a simulation knows{mistakes}:\n\n" + table(header, rows, right=range(2, 6))

@@ -83,7 +83,7 @@ def _copy(base: str, folder: Path) -> None:
     for name in STATEMENTS:
         _copy_statement(base, name, folder)
     described = read_description(folder)
-    tables = (described.csv, described.parquet, described.regions, described.counts)
+    tables = (described.csv, described.parquet, described.regions, described.counts, *(described.top_searches or ()))
     for table in {table.path: table for table in tables if table}.values():
         _copy_table(base, table)
 
