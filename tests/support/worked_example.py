@@ -18,7 +18,8 @@ from tests.support.other_country import write_csv
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "worked-example.md"
 PICTURE = PAGE.parent / "images" / "worked-example.svg"
-WEEKS, STATE, SEED = 5, "geoId/06", 5
+WEEKS, STATE = 5, "geoId/06"
+SEED = 5  # the one of 0 to 11 in which plain means put a county of one week first; the page says so
 _BLOCK = re.compile(r"```(python|text)\n(.*?)```", re.DOTALL)
 
 
