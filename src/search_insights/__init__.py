@@ -33,17 +33,24 @@ __all__ = [
     "Check",
     "CheckWarning",
     "Classifier",
+    "Comparison",
     "Coverage",
     "LogSource",
     "SearchInsightsError",
     "Settings",
+    "Sum",
     "Tolerance",
     "WeekRun",
     "account",
+    "aggregate",
     "anonymize",
+    "average",
+    "change",
     "check",
+    "compare",
     "dashboard",
     "evaluate",
+    "fetch",
     "load",
     "load_classifier",
     "load_geography",
@@ -51,6 +58,7 @@ __all__ = [
     "load_top_searches",
     "open_store",
     "publish",
+    "rank",
     "read_settings",
     "run",
     "simulate",
@@ -60,10 +68,14 @@ __all__ = [
 # Importing the package must be quick, so type checkers and editors see the imports, and a running program loads each
 # name when it is first used.
 if TYPE_CHECKING:
+    from search_insights.analysis.comparison import Comparison, compare
+    from search_insights.analysis.questions import average, change, rank
+    from search_insights.analysis.sums import Sum, aggregate
     from search_insights.anonymization import LogSource, Tolerance, anonymize
     from search_insights.checking import Check, CheckWarning, check
     from search_insights.classifier.model import Classifier, load_classifier
     from search_insights.dashboards.site import dashboard
+    from search_insights.dataset.fetching import fetch
     from search_insights.dataset.loading import load, load_top_searches
     from search_insights.dataset.publication import publish
     from search_insights.dp.accounting import account
@@ -82,17 +94,24 @@ else:
         "Check": "checking",
         "CheckWarning": "checking",
         "Classifier": "classifier.model",
+        "Comparison": "analysis.comparison",
         "Coverage": "spec.coverage",
         "LogSource": "anonymization",
         "SearchInsightsError": "errors",
         "Settings": "routine.settings",
+        "Sum": "analysis.sums",
         "Tolerance": "anonymization",
         "WeekRun": "routine.run",
         "account": "dp.accounting",
+        "aggregate": "analysis.sums",
         "anonymize": "anonymization",
+        "average": "analysis.questions",
+        "change": "analysis.questions",
         "check": "checking",
+        "compare": "analysis.comparison",
         "dashboard": "dashboards.site",
         "evaluate": "evaluation.accuracy",
+        "fetch": "dataset.fetching",
         "load": "dataset.loading",
         "load_classifier": "classifier.model",
         "load_geography": "spec.geography",
@@ -100,6 +119,7 @@ else:
         "load_top_searches": "dataset.loading",
         "open_store": "store.opening",
         "publish": "dataset.publication",
+        "rank": "analysis.questions",
         "read_settings": "routine.settings",
         "run": "routine.run",
         "simulate": "simulation.simulation",

@@ -15,7 +15,9 @@ def test_the_datapackage_describes_every_file_and_column(store: Path) -> None:
     for form, columns in (("csv", HEADER.split(",")), ("parquet", list(parquet_rows(dataset)[0]))):
         resource = by_form[form]
         content = (dataset / resource["path"]).read_bytes()
-        assert resource["bytes"] == len(content)
+        # The validator of Frictionless refuses a Parquet file that states its `bytes`, because it never counts them.
+        assert resource["bytes" if resource["format"] == "csv" else "size"] == len(content)
+        assert ("bytes" in resource) == (resource["format"] == "csv")
         assert resource["hash"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
         fields = resource["schema"]["fields"]
         assert [field["name"] for field in fields] == columns

@@ -19,7 +19,11 @@ from tests.support.quick_accounting import patch_accounting
 from tests.support.stores import CITY, NO_SAFETY, NOTHING, TOWN, add_weeks, short_window_coverage
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "analysis.md"
-COLUMNS = ["date", "place_id", "code", "name", "value", "low", "high"]
+COLUMNS = [
+    *("date", "trend", "place_id", "code", "name", "parent", "population"),
+    *("value", "low", "high", "standard_error"),
+]
+INTENT = "vaccination_intent"
 FRAMES: tuple[Frame, ...] = ("polars", "pandas", "arrow")
 
 
@@ -111,6 +115,53 @@ def test_a_trend_may_be_named_by_its_column(dataset: Path) -> None:
     assert rows(by_name) == rows(by_column)
 
 
+def test_several_trends_stand_below_each_other(dataset: Path) -> None:
+    """The rows of each trend, in the order in which they were asked for, are those that it has alone."""
+    trends = ("safety_side_effects", "sni_vaccination_intent")
+    together = rows(load(dataset, "postal_code", trends))
+    assert together == [row for trend in trends for row in rows(load(dataset, "postal_code", trend))]
+    assert list(dict.fromkeys(row["trend"] for row in together)) == ["safety_side_effects", "vaccination_intent"]
+    with pytest.raises(InputError, match="no trend was asked for"):
+        load(dataset, "postal_code", ())
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_row_has_the_parent_and_the_population_of_its_region(dataset: Path, kind: Frame) -> None:
+    """They are those of regions.csv; a population that is not known is missing, not 0."""
+    loaded = [row for level in ("country", "county") for row in rows(load(dataset, level, INTENT, kind))]
+    by_place = {row["place_id"]: row for row in loaded}
+    assert by_place["geoId/06003"]["parent"] == "geoId/06"
+    assert by_place["geoId/06003"]["population"] > 0
+    assert by_place["country/USA"]["parent"] == ""
+    postal = rows(load(dataset, "postal_code", INTENT, kind))[0]
+    assert postal["population"] is None or str(postal["population"]) == "<NA>"
+
+
+def test_a_dataset_without_a_table_of_regions_can_be_loaded(dataset: Path, tmp_path: Path) -> None:
+    """One of an earlier version has no regions.csv: parents are empty and populations missing."""
+    shutil.copytree(dataset, tmp_path / "old")
+    package = json.loads((tmp_path / "old" / "datapackage.json").read_text())
+    package["resources"] = package["resources"][:2]
+    (tmp_path / "old" / "datapackage.json").write_text(json.dumps(package))
+    (tmp_path / "old" / "regions.csv").unlink()
+    found = rows(load(tmp_path / "old", "county", INTENT))
+    assert {(row["parent"], row["population"]) for row in found} == {("", None)}
+    assert [row["value"] for row in found] == [row["value"] for row in rows(load(dataset, "county", INTENT))]
+
+
+def test_the_standard_error_is_half_the_interval_over_its_quantile(dataset: Path) -> None:
+    """At 80 % the interval reaches 1.2816 standard errors to either side."""
+    for row in rows(load(dataset, "county", INTENT)):
+        assert row["standard_error"] == pytest.approx((row["high"] - row["low"]) / 2 / 1.2815515655)
+
+
+def test_plain_columns_need_no_frame_library(dataset: Path) -> None:
+    """They are NumPy arrays by name, with the same values."""
+    found = load(dataset, "county", INTENT, "columns")
+    assert list(found) == COLUMNS
+    assert list(found["value"]) == [row["value"] for row in rows(load(dataset, "county", INTENT))]
+
+
 def test_weeks_without_a_value_are_absent(dataset: Path) -> None:
     """A missing value has no row, neither 0 nor empty; other trends of the same week keep theirs."""
     both = {"covid19_vaccination": 3, "safety_side_effects": 2}
@@ -139,7 +190,7 @@ def test_a_folder_without_a_dataset_is_refused(tmp_path: Path) -> None:
 
 def test_an_unknown_frame_lists_the_frames(dataset: Path) -> None:
     """The error lists the kinds of frames."""
-    with pytest.raises(InputError, match="no frame 'numpy'; the frames are polars, pandas, arrow"):
+    with pytest.raises(InputError, match="no frame 'numpy'; the frames are polars, pandas, arrow, columns"):
         load(dataset, "county", "vaccination_intent", "numpy")  # type: ignore[arg-type]
 
 
@@ -163,7 +214,7 @@ def test_the_example_for_counties_that_straddle_works(dataset: Path, tmp_path: P
 
 def test_the_example_for_analysts_works(dataset: Path) -> None:
     """The code of docs/analysis.md runs unchanged in a program of its own and gives the expected numbers."""
-    blocks = [block for block in _examples() if "straddling" not in block]
+    blocks = [block for block in _examples() if not re.search("straddling|aggregate", block)]
     assert len(blocks) == 4
     show = "import json\ncodes = sorted(regions['code'])[:1], len(comparable) == len(counties)"
     show += "\nprint(json.dumps([by_week.rows(), same_counties.rows(), spread, *codes], default=str))"

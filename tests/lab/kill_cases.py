@@ -131,7 +131,7 @@ def cases(home: Path) -> list[Case]:
         Case("anonymize, later", one, anonymize_words(*WEEKS), makes=files),
         Case("anonymize, texts", text_folder(home / "texts"), text_words(*TEXT_WEEKS), makes=files),
         Case("publish, first", _without_dataset(three, home / "unpublished"), PUBLISH, makes=("dataset",)),
-        Case("publish, again", three, PUBLISH),
+        Case("publish, again", three, (*PUBLISH, "--counts")),
         Case("store backup", three, second, makes=("second.db",), again=frozenset({0, 2})),
         Case("dashboard", shown, DASHBOARD, folders=("dataset", "site")),
         Case("store restore", three, restore, makes=("store.db.old", "store.db.old.wal"), may_lack=WEEKS[1:]),

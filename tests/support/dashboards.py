@@ -80,7 +80,8 @@ def described_again(dataset: Path) -> Path:
     package = json.loads(path.read_text(encoding="utf-8"))
     for resource in package["resources"]:
         content = (dataset / resource["path"]).read_bytes()
-        resource |= {"bytes": len(content), "hash": f"sha256:{hashlib.sha256(content).hexdigest()}"}
+        size = "bytes" if "bytes" in resource else "size"
+        resource |= {size: len(content), "hash": f"sha256:{hashlib.sha256(content).hexdigest()}"}
     path.write_text(json.dumps(package), encoding="utf-8")
     return dataset
 

@@ -24,6 +24,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "trends": ("spec", "store"),
     "dataset": ("spec", "dp", "store", "trends"),
     "dashboards": ("spec", "dataset.folder", "dataset.pages"),
+    "analysis": ("dataset.fetching", "dataset.folder", "dataset.loading"),
     "simulation": ("spec",),
     "evaluation": ("spec", "private", "store", "trends", "simulation"),
     "calibration": ("spec", "dp", "store", "trends", "simulation"),

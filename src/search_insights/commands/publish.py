@@ -32,6 +32,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--blocklist", metavar="FILE", type=Path, help="words that no text of top searches may have, one entry a line"
     )
+    counts = parser.add_mutually_exclusive_group()
+    counts.add_argument(
+        "--counts",
+        action="store_const",
+        const=True,
+        help="publish every noisy count of the trends with its sigma too; costs no privacy, but shows how much is "
+        "searched where, which may be your secret (default: as the folder has it, and not in a new one)",
+    )
+    counts.add_argument(
+        "--no-counts", dest="counts", action="store_const", const=False, help="publish them there no longer"
+    )
     parser.add_argument(
         "--dry-run",
         action="store_true",
@@ -52,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
             args.out,
             correction=args.correction,
             straddling=args.straddling,
+            counts=args.counts,
             blocklist=args.blocklist,
             progress=steps.show,
         )
@@ -65,6 +77,8 @@ def run(args: argparse.Namespace) -> int:
     if published.release.top_searches is not None:
         out(f"{args.out}: top searches, {published.release.top_searches.rank.size:,} lines")
     out(f"{args.out}: datapackage.json, PRIVACY.md, privacy.json, regions.csv, sparsity.json, summary.svg describe it")
+    if published.counts:
+        out(f"{published.counts}: every noisy count with its sigma")
     _note_missing_weeks(published.release, args.store)
     _note_few_weeks(published.release)
     return 0
@@ -104,6 +118,7 @@ def _spans(weeks: Sequence[date]) -> str:
 def _dry_run(args: argparse.Namespace) -> int:
     """Show what a publication would do; end as it would."""
     from search_insights.dataset.preview import preview
+    from search_insights.dataset.publication import publishes_counts
     from search_insights.store.ledger import CorrectionRecord
 
     with Steps() as steps:
@@ -122,6 +137,7 @@ def _dry_run(args: argparse.Namespace) -> int:
     out("")
     out(table(("level", "trend", "values", "appear", "change", "vanish", "of them sparse"), rows, right=range(2, 7)))
     out(f"\n{args.out}: {seen.rows:,} rows, {span(release.trends.weeks)}")
+    out(f"every noisy count with its sigma: {'published too' if publishes_counts(args.out, args.counts) else 'no'}")
     out(f"weeks added: {_spans(seen.weeks_added) or 'none'}")
     if seen.weeks_gone:
         out(f"weeks that vanish: {_spans(seen.weeks_gone)}")

@@ -106,7 +106,8 @@ def _of_editions(release: Release) -> Iterator[dict[str, Any]]:
             if step.change.kind == "counting" and first < step.change.number <= last
         ]
         what = dict.fromkeys(words for earlier, step in begun for words in differs(earlier, step))
-        kind = {"kind": "edition", "edition": span.edition.number}
+        kind: dict[str, Any] = {"kind": "edition", "edition": span.edition.number}
+        kind |= {"new_scale": True} if _NEW_SCALE in what else {}  # for programs
         yield _break(span.weeks[0], kind, "; ".join(step.change.reason for _, step in begun), list(what))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from search_insights.dataset.breaks import breaks, changes
 from search_insights.dataset.classification import classification
+from search_insights.dataset.counts import counts_fields, counts_name, counts_of_trends
 from search_insights.dataset.folder import REGIONS
 from search_insights.dataset.regions import region_fields
 from search_insights.dataset.scale import scale_phrase, scaling_rule
@@ -50,12 +51,20 @@ def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[
             _resource(folder / f"{stem}.csv", "csv", _csv_fields(release), _KEY),
             _resource(folder / f"{stem}.parquet", "parquet", _parquet_fields(release), _KEY),
             _resource(folder / REGIONS, "csv", region_fields(), _KEY[1:]),
+            *_counts(release, folder / counts_name(release)),
             *_top_searches(release, folder),
         ],
     }
 
 
 _KEY = ["date", "place_id"]
+
+
+def _counts(release: Release, path: Path) -> list[dict[str, Any]]:
+    """Describe the table of noisy counts, if there is one, and how values are made of them."""
+    if not path.exists():
+        return []
+    return [_resource(path, "parquet", counts_fields(), [*_KEY, "measure"]) | {"counts": counts_of_trends(release)}]
 
 
 def _top_searches(release: Release, folder: Path) -> list[dict[str, Any]]:
@@ -89,7 +98,8 @@ def _resource(path: Path, form: str, fields: list[dict[str, Any]], key: list[str
         "format": form,
         "mediatype": "text/csv" if form == "csv" else "application/vnd.apache.parquet",
         "encoding": "utf-8",
-        "bytes": len(content),
+        # The validator of Frictionless never counts the bytes of a Parquet file, and refuses one that states them.
+        "bytes" if form == "csv" else "size": len(content),
         "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
         "schema": {"fields": fields, "missingValues": [""], "primaryKey": key},
     }

@@ -6,6 +6,7 @@ has the form that `publish` gives it.
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -89,6 +90,7 @@ class Description:
     trends: tuple[TrendColumn, ...]
     levels: tuple[str, ...]
     regions: TableFile | None  # a dataset of an earlier version has none
+    counts: TableFile | None  # noisy counts, if the publisher wants them published
     top_searches: tuple[TableFile, TableFile] | None  # CSV and Parquet; None if the release has no texts
 
     @property
@@ -101,7 +103,7 @@ class Description:
 class Dataset(Description):
     """A complete published folder: its description, and what its other statements say.
 
-    `statements` has the JSON files as they are, byte for byte.
+    `statements` has the JSON files as a site offers them: as they are, byte for byte, but without the table of counts.
     """
 
     privacy: Mapping[str, Any]
@@ -140,7 +142,7 @@ def _description(folder: Path, content: bytes) -> Description:
     require_form(package, PACKAGE, path)
     tables: dict[str, Any] = {}
     for resource in package["resources"]:
-        name = REGIONS if resource["path"] == REGIONS else resource["format"]
+        name = _role(resource)
         tables.setdefault(f"{TOP_SEARCHES}.{name}" if name in tables else name, resource)
     if not {"csv", "parquet"} <= tables.keys():
         raise _not_a_dataset(folder)
@@ -156,8 +158,25 @@ def _description(folder: Path, content: bytes) -> Description:
         trends=tuple(_trend_column(name, field) for name, field in columns.items() if "trend" in field),
         levels=levels,
         regions=_table_file(tables[REGIONS], folder) if REGIONS in tables else None,
+        counts=_table_file(tables["counts"], folder) if "counts" in tables else None,
         top_searches=_top_searches(tables, folder),
     )
+
+
+def _role(resource: Mapping[str, Any]) -> str:
+    """Return what a table is: that of the regions, that of the counts, or values in some format."""
+    if resource["path"] == REGIONS:
+        return REGIONS
+    return "counts" if "counts" in resource else str(resource["format"])
+
+
+def _without_counts(package: bytes, described: Description) -> bytes:
+    """Return the description as a site offers it: without the table of counts, which it does not offer."""
+    if described.counts is None:
+        return package
+    resources = [resource for resource in described.package["resources"] if "counts" not in resource]
+    offered = {**described.package, "resources": resources}
+    return (json.dumps(offered, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def _top_searches(tables: Mapping[str, Any], folder: Path) -> tuple[TableFile, TableFile] | None:
@@ -191,7 +210,10 @@ def _table_file(resource: Mapping[str, Any], folder: Path) -> TableFile:
         raise InputError(
             f"{folder / 'datapackage.json'}: path {name[:80]!r}: expected the name of a {suffix} file in the folder"
         )
-    return TableFile(folder / name, resource["bytes"], resource["hash"])
+    size = resource.get("bytes", resource.get("size"))  # of Parquet files the latter; earlier versions wrote `bytes`
+    if size is None:
+        raise InputError(f"{folder / 'datapackage.json'}: no key 'bytes' of {name}; publish the dataset again")
+    return TableFile(folder / name, size, resource["hash"])
 
 
 def read_dataset(folder: Path) -> Dataset:
@@ -213,9 +235,10 @@ def read_dataset(folder: Path) -> Dataset:
         privacy=privacy,
         summary=_summary(statements.get("summary.json"), described),
         weeks=tuple(sorted(_weeks(privacy, folder / "privacy.json"))),
-        statements={name: content for name, content in statements.items() if name.endswith(".json")},
+        statements={name: content for name, content in statements.items() if name.endswith(".json")}
+        | {"datapackage.json": _without_counts(statements["datapackage.json"], described)},
     )
-    for table in (dataset.csv, dataset.parquet, dataset.regions, *(dataset.top_searches or ())):
+    for table in (dataset.csv, dataset.parquet, dataset.regions, dataset.counts, *(dataset.top_searches or ())):
         if table is not None:
             require_plain_table(table)
     if not dataset.trends or not dataset.weeks:
@@ -280,6 +303,14 @@ def published_table(folder: Path) -> Path | None:
     """Return the CSV file that a published folder describes; None if it does not tell."""
     with suppress(InputError):
         return read_description(folder).csv.path
+    return None
+
+
+def published_counts(folder: Path) -> Path | None:
+    """Return the table of noisy counts that a published folder describes; None if it has none or does not tell."""
+    with suppress(InputError):
+        counts = read_description(folder).counts
+        return counts.path if counts else None
     return None
 
 

@@ -37,8 +37,9 @@ _CLASSIFICATION = {
     "weeks": [{"model": str, "first": str, "last": str, "weeks": int}],
 }
 _FIELD = {"name": Word, "title?": str, "trend?": Word, "id?": Word, "constraints?": {"enum": [Word]}}
-_BREAK = {"week": str, "kind": Word, "reason": str, "differs": [str]}
+_BREAK = {"week": str, "kind": Word, "reason": str, "differs": [str], "new_scale?": bool}
 _EDITION = {"edition": int, "first_week": str, "last_week": str, "weeks": int, "epsilon": float, "delta": float}
+_COUNTS = {"trend": Word, "first_week": str, "last_week": str, "factor": float, "weights": {}, "divided_by": Word}
 PACKAGE = {
     "title?": str,
     "description?": str,
@@ -49,7 +50,12 @@ PACKAGE = {
     "changes?": [{"number": int, "kind": Word, "reason": str}],
     "scaling?": {"scope?": str, "trend?": Word, "maximum": float, "first_week?": str, "last_week?": str},
     "reliability?": {"confidence": float, "max_relative_error": float},
-    "resources": [{"format": str, "path": str, "bytes": int, "hash": str, "schema": {"fields": [_FIELD]}}],
+    "resources": [
+        {
+            **{"format": str, "path": str, "bytes?": int, "size?": int, "hash": str},
+            **{"schema": {"fields": [_FIELD]}, "counts?": [_COUNTS]},
+        }
+    ],
 }
 _WEEK = {"week": str, "checksum": str, **dict.fromkeys(("begins_at?", "ends_at?", "times?", "naive_zone?"), str)}
 _TOP_SEARCHES = {
@@ -79,6 +85,7 @@ PRIVACY = {
     "corrections?": [{"changed_values": int, "reason": str}],
     "lost_weeks?": [{"week": str, "reason": str}],
     "notes?": [{"week": str, "reason": str}],
+    "noisy_counts_published?": bool,
     "editions?": [{**_EDITION, "reason": str, "holds": bool}],
     "classification?": _CLASSIFICATION,
     "top_searches?": _TOP_SEARCHES,

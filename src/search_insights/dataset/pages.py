@@ -83,8 +83,20 @@ For a user who searched on all 7 days of a week the same noise gives epsilon {we
 {_spent(weeks)} `privacy.json` lists every week with the
 checksum of its noisy counts.
 {_top_searches(statement.get("top_searches"))}\
+{_counts(statement.get("noisy_counts_published", False))}\
 {_classification(statement.get("classification"))}{_lost_weeks(statement.get("lost_weeks", []))}\
 {_notes(statement.get("notes", []))}"""
+
+
+def _counts(published: bool) -> str:
+    """Say that noisy counts are published, and why that costs no privacy; nothing if they are not."""
+    if not published:
+        return ""
+    return """
+## The noisy counts
+The publisher publishes the noisy counts too, all of them, each with the standard deviation of its noise. This costs no
+privacy: the promise is that of the noisy counts, and every value of the dataset is made from them alone.
+"""
 
 
 def _spent(weeks: Sequence[Mapping[str, Any]]) -> str:

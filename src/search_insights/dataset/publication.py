@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from search_insights.dataset.comparison import Comparison, compare, table_in, table_of, unreadable
+from search_insights.dataset.counts import counts_name, write_counts
 from search_insights.dataset.datapackage import datapackage
 from search_insights.dataset.folder import (
     REGIONS,
@@ -15,6 +16,7 @@ from search_insights.dataset.folder import (
     TOP_SEARCHES,
     csv_table,
     published_changes,
+    published_counts,
     published_table,
     published_weeks,
 )
@@ -47,6 +49,7 @@ class Published:
     csv: Path
     rows: int
     summary: list[dict[str, Any]]
+    counts: Path | None
 
 
 def publish(
@@ -55,6 +58,7 @@ def publish(
     *,
     correction: str | None = None,
     straddling: Path | None = None,
+    counts: bool | None = None,
     blocklist: Path | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Published:
@@ -62,7 +66,9 @@ def publish(
 
     A value that is already published in `out` must not change, unless the publisher gives the reason for a correction,
     which is recorded in the store and published with the dataset. `straddling` is the straddling table of a geography
-    that is not the packaged one. `blocklist` is a file of words that no text of top searches may have.
+    that is not the packaged one. `blocklist` is a file of words that no text of top searches may have. `counts` says
+    whether every noisy count of the trends is published too, which costs no privacy but tells how much is searched
+    where; by default, if the dataset that is in `out` has them.
     """
     import duckdb
 
@@ -80,6 +86,8 @@ def publish(
             write_tables(release, draft)
             write_top_searches(release, draft)
             write_regions(release, draft / REGIONS)
+            if publishes_counts(out, counts):
+                write_counts(store_path, release, draft)
             with connect() as connection:
                 found = compare(release, out, csv_table(table_of(release, draft)), connection)
             release = with_correction(withdrawing(release, found.shown), found, out, correction)
@@ -92,7 +100,12 @@ def publish(
     with suppress(StoreError):  # a store that cannot be written can be published all the same
         remember_place(store_path, "published", out)
     rows = int(release.published.any(axis=2).sum())
-    return Published(release, table_of(release, out), rows, summary)
+    return Published(release, table_of(release, out), rows, summary, published_counts(out))
+
+
+def publishes_counts(out: Path, counts: bool | None) -> bool:
+    """Return whether counts are published: as asked, and else as the folder has it, so that no table disappears."""
+    return published_counts(out) is not None if counts is None else counts
 
 
 def require_reason(correction: str | None) -> None:
@@ -106,8 +119,10 @@ def refuse_to_lose_files(release: Release, out: Path) -> None:
     stem = file_stem(release)
     named = published_table(out)  # the dataset may have had another name
     stems = {stem, *([named.stem] if named else [])}
+    before = published_counts(out)
+    counts = {counts_name(release), *([before.name] if before else [])}
     tables = [f"{each}{end}" for each in stems for end in ("", TOP_SEARCHES)]
-    own = {*STATEMENTS, REGIONS, *(f"{each}.{form}" for each in tables for form in ("csv", "parquet"))}
+    own = {*STATEMENTS, REGIONS, *counts, *(f"{each}.{form}" for each in tables for form in ("csv", "parquet"))}
     others = sorted(path.name for path in out.iterdir() if path.name not in own) if out.is_dir() else []
     if others:
         raise InputError(
@@ -187,7 +202,8 @@ def unpublished_reasons(release: Release, out: Path) -> list[str]:
 
 
 def _write_statements(release: Release, draft: Path, straddling: Straddling) -> list[dict[str, Any]]:
-    statement = privacy_json(release, [account(span.coverage.spec) for span in release.spans])
+    counts = (draft / counts_name(release)).exists()
+    statement = privacy_json(release, [account(span.coverage.spec) for span in release.spans], counts=counts)
     summary = summarize(release)
     contents = {
         "datapackage.json": datapackage(release, draft, straddling),

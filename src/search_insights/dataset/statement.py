@@ -33,8 +33,8 @@ NOT_COVERED = (
 )
 
 
-def privacy_json(release: Release, accountings: Sequence[Accounting]) -> dict[str, Any]:
-    """Return the statement for programs, given the accounting of each edition."""
+def privacy_json(release: Release, accountings: Sequence[Accounting], *, counts: bool = False) -> dict[str, Any]:
+    """Return the statement for programs, given the accounting of each edition, and whether counts are published."""
     spec = release.coverage.spec
     return {
         "name": spec.title,
@@ -74,6 +74,7 @@ def privacy_json(release: Release, accountings: Sequence[Accounting]) -> dict[st
         "corrections": [{"changed_values": c.changed_values, "reason": c.reason} for c in release.corrections],
         "lost_weeks": lost_weeks(release),
         "notes": notes(release),
+        "noisy_counts_published": counts,
         "classification": classification(release),
         **({"top_searches": texts} if (texts := top_searches_json(release)) else {}),
     }
