@@ -43,6 +43,8 @@ STEPS = 5_000
 TOLERANCE = 1.5
 # Outlines without a code may make up this share of a country's area: islands that nobody lives on, neutral zones.
 LARGEST_GAP = 0.005
+# Outlines that end at the date line may miss it by so many degrees.
+NEAR = 0.001
 PREFIX = "world"
 
 
@@ -239,7 +241,7 @@ def read_units(path: Path) -> dict[str, list[Unit]]:
         if code[:2].isalpha():
             keys = ("name", "name_en", "woe_name", "gn_name", "region", "region_sub")
             names = tuple(text for key in keys if (text := (facts.get(key) or "").strip()))
-            outline = shapely.make_valid(shapely.geometry.shape(feature["geometry"]))
+            outline = land(shapely.geometry.shape(feature["geometry"]))
             country = facts["admin"] if facts["iso_a2"] == code[:2] else ""
             units.setdefault(code[:2], []).append(Unit(code, names, country, outline))
     return {country: sorted(found, key=lambda u: (u.code, u.names)) for country, found in units.items()}
@@ -332,12 +334,19 @@ def crosses(units: list[Unit]) -> bool:
 
 
 def eastwards(outline: Any) -> Any:
-    """Count the longitudes beyond the date line on, beyond 180."""
-    parts = [
-        shapely.transform(part, lambda points: np.add(points, (360.0, 0.0))) if part.bounds[2] <= 0 else part
-        for part in shapely.get_parts(outline)
-    ]
-    return shapely.union_all(parts)
+    """Count the longitudes beyond the date line on, beyond 180; ends that nearly meet there are made to meet."""
+
+    def shift(points: Any) -> Any:
+        x = np.where(points[:, 0] < 0, points[:, 0] + 360.0, points[:, 0])
+        return np.column_stack((np.where(np.abs(x - 180.0) < NEAR, 180.0, x), points[:, 1]))
+
+    return shapely.union_all([land(shapely.transform(part, shift)) for part in shapely.get_parts(outline)])
+
+
+def land(outline: Any) -> Any:
+    """Return a valid outline; lines without an inside, which repairs leave, are no land."""
+    parts = shapely.get_parts(shapely.get_parts(shapely.make_valid(outline)))
+    return shapely.union_all(parts[shapely.get_dimensions(parts) == 2])
 
 
 def share(some: list[Unit], units: list[Unit]) -> float:

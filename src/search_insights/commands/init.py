@@ -10,7 +10,7 @@ from pathlib import Path
 
 from search_insights.commands.console import Steps, note, out, table
 from search_insights.commands.new_release import NewRelease, readme, settings_file
-from search_insights.commands.options import about_option, parse_day
+from search_insights.commands.options import about_option, is_us, parse_day
 from search_insights.errors import GeographyError, Problem, SpecError, UsageError
 from search_insights.spec.checks import require_line, require_word
 from search_insights.spec.commented import commented_toml
@@ -94,6 +94,8 @@ def run(args: argparse.Namespace) -> int:
     from search_insights.calibration.start import start
 
     require_free(args.out)
+    if is_us(args.country):
+        args.us, args.country = True, None
     topics = _topics(args.topic)
     first_week = _first_week(args.first_week)
     zone = args.time_zone or (_US_ZONE if args.us else None)

@@ -100,6 +100,11 @@ def coverage_of(args: argparse.Namespace) -> Coverage:
     return Coverage(load_spec(args.spec), load_geography(args.geography))
 
 
+def is_us(country: str | None) -> bool:
+    """Return whether --country names the United States, which has a packaged table of its own."""
+    return country is not None and country.lower() == PACKAGED_GEOGRAPHY
+
+
 def add_straddling(parser: argparse.ArgumentParser) -> None:
     """Add --straddling."""
     parser.add_argument(

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any
 
 from search_insights.commands.console import note, out, out_json, table
-from search_insights.commands.options import about_option, add_coverage, add_json, add_straddling, coverage_of
+from search_insights.commands.options import about_option, add_coverage, add_json, add_straddling, coverage_of, is_us
 from search_insights.errors import CheckFailed, UsageError
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.draft import Topic, draft_spec
@@ -44,7 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show the regions that match."""
-    coverage = coverage_of(args) if args.country is None else _coverage_of_country(args.country)
+    country = None if is_us(args.country) else args.country
+    coverage = coverage_of(args) if country is None else _coverage_of_country(country)
     straddling = load_straddling(coverage.geography, args.straddling)
     if args.text is None and args.country is None:
         raise UsageError("TEXT: give a code, a place_id, or a name or part of it; or all regions of a --country")

@@ -1,7 +1,7 @@
 """How a country with far islands fits a map: the main land around its own centre, and each far group in an inset.
 
-Without insets the Azores would leave Portugal a strip at the edge of an ocean. Lines that outlines share belong together,
-so a piece of land is never cut. A country of islands, where none is the main land, is drawn as it lies.
+Without insets the Azores would leave Portugal a strip at the edge of an ocean. Outlines that share lines belong
+together, so a piece of land is never cut. A country of islands, where none is the main land, is drawn as it lies.
 """
 
 import math
