@@ -91,7 +91,8 @@ def add_coverage(parser: argparse.ArgumentParser) -> None:
         "--geography",
         metavar="FILE",
         default=PACKAGED_GEOGRAPHY,
-        help=f"the table of regions, Parquet or CSV (default: {PACKAGED_GEOGRAPHY}, the packaged United States)",
+        help="the table of regions, Parquet or CSV, or the ISO code of a packaged country "
+        f"(default: {PACKAGED_GEOGRAPHY}, the packaged United States)",
     )
 
 
