@@ -54,9 +54,9 @@ def test_the_survey_s_countries_are_packaged() -> None:
 def test_the_table_has_the_columns_of_every_geography() -> None:
     """The same names, order and types as the table of the United States; populations are not known."""
     with duckdb.connect() as connection:
-        table = connection.read_parquet(str(packaged("world_regions.parquet")))
-        assert [row[:2] for row in table.query("r", "describe r").fetchall()] == REGION_COLUMNS
-        assert table.query("r", "select count(population) from r").fetchall() == [(0,)]
+        connection.read_parquet(str(packaged("world_regions.parquet"))).create("r")
+        assert [row[:2] for row in connection.execute("describe r").fetchall()] == REGION_COLUMNS
+        assert connection.execute("select count(population) from r").fetchall() == [(0,)]
 
 
 def test_every_packaged_country_is_a_valid_geography_with_an_outline_for_each_region() -> None:
