@@ -50,7 +50,8 @@ def find_places(dataset: Dataset, geographies: Sequence[Geography], specs: Seque
             continue
         unknown = sorted(ids - geography.by_place_id.keys())
         if not unknown:
-            return Places(geography, _not_reported(dataset, geography, specs), listed)
+            known = _not_reported(dataset, geography, specs)
+            return Places(geography, _listed_reasons(listed) if known is None else known, listed)
         ended = {each.region.place_id for each in listed if each.last_week != dataset.weeks[-1]}
         unknown = [place for place in unknown if place not in ended]  # of earlier editions
         if geography is not packaged and unknown:
@@ -60,7 +61,7 @@ def find_places(dataset: Dataset, geographies: Sequence[Geography], specs: Seque
             )
     if listed and ids <= {each.region.place_id for each in listed}:
         geography = build_geography(located(listed, (*geographies, packaged)), str(dataset.folder / REGIONS))
-        return Places(geography, {each.region.place_id: each.why_not for each in listed if _never(each)}, listed)
+        return Places(geography, _listed_reasons(listed), listed)
     return Places(build_geography(_regions_of_rows(dataset, rows), str(dataset.folder)), listed=listed)
 
 
@@ -68,6 +69,11 @@ def _packaged(countries: Iterable[str]) -> Geography:
     """Return the packaged geography of a country; that of the United States if no other has its place_id."""
     codes = filter(None, map(world.code_of, sorted(countries)))
     return load_geography(next(codes, PACKAGED_GEOGRAPHY))
+
+
+def _listed_reasons(listed: Sequence[Listed]) -> dict[str, str] | None:
+    """Return why regions are not reported by the dataset's own table; None if it has none."""
+    return {each.region.place_id: each.why_not for each in listed if _never(each)} if listed else None
 
 
 def _never(listed: Listed) -> bool:
