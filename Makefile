@@ -1,7 +1,7 @@
 # Two commands do everything on a machine that has Python 3.11 or newer and reaches PyPI:
 #   make demo    everything end to end on a simulated log
 #   make test    style, types and every test
-#   make model   train the packaged classifier again, from the packaged labels
+#   make model   make the packaged classifier and vocabulary again, from the packaged labels
 #   make evidence   every experiment and benchmark, about 50 minutes; writes evidence/report.md
 PYTHON ?= python3
 VENV := .venv
@@ -39,13 +39,15 @@ lock: $(VENV)/python.stamp
 	$(BIN)/uv pip compile pyproject.toml requirements/build.in --group dev --constraint requirements/core.txt --universal --python-version 3.11 \
 		--generate-hashes --no-header --quiet --output-file requirements/dev.txt
 
-# The packaged classifier, from the packaged labels, lexicon and geography; the same inputs give the same file.
+# The packaged classifier and vocabulary, from the packaged labels, lexicon and geography; the same inputs give the same files.
 DATA := src/search_insights/classifier/packaged
 model: $(VENV)/dev.stamp
 	$(BIN)/search-insights classify pool --labels $(DATA)/vaccination_labels.csv --lexicon vaccination --out $(VENV)/pool.parquet
 	$(BIN)/search-insights classify train --labels $(DATA)/vaccination_labels.csv --pool $(VENV)/pool.parquet \
 		--lexicon vaccination --out $(DATA)/vaccination.model
 	$(BIN)/search-insights classify evaluate --labels $(DATA)/vaccination_heldout.csv
+	$(BIN)/search-insights classify vocabulary --labels $(DATA)/vaccination_labels.csv --lexicon vaccination \
+		--out $(DATA)/vaccination_vocabulary.txt
 
 clean:
 	rm -rf $(VENV)

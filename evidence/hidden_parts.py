@@ -2,7 +2,8 @@
 
 The promise is about a whole user-day. A person may care about less: that the topics of a day stay hidden, or some of
 them, while the rest of the day is known. Then counts move instead of appearing: any search from one place to another,
-and a signed measure from 1 to -1, which is a difference of 2. The worst case of the accounting is taken. The table in
+and a signed measure from 1 to -1, which is a difference of 2. The text that counts may be gone, or be another: then the
+counts of two texts change. The worst case of the accounting is taken. The table in
 docs/privacy.md is made from this.
 
     python -m evidence.hidden_parts --write
@@ -10,7 +11,7 @@ docs/privacy.md is made from this.
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,8 @@ import numpy as np
 from evidence.measuring import ROOT, parser_of
 from evidence.pages import filled, markdown_table
 from search_insights.commands.console import out
-from search_insights.dp.accounting import Case, cases
+from search_insights.dp.accounting import Case, sigmas_of_texts, trend_cases
+from search_insights.dp.top_searches import chance_of_showing
 from search_insights.spec.measures import measure_values
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import PACKAGED_SPECS, load_spec
@@ -51,11 +53,24 @@ HIDDEN = (
 
 def epsilon_of_hidden(spec: Spec, hidden: Hidden) -> float:
     """Return the epsilon of the worst case."""
-    every = cases(spec)
+    every = trend_cases(spec)
     found = [_changes(spec, hidden, case, other) for case in every for other in (every if hidden.moves else (case,))]
     # The worst is that of the largest sum of (change / sigma)^2, up to the rounding of whole numbers.
     most = sorted(found, key=lambda changes: -sum(n * (d / sigma) ** 2 for (d, sigma), n in changes.items()))[:2]
-    return max(_epsilon(changes, spec.promise.delta) for changes in most)
+    return max(
+        _epsilon(*with_it, spec.promise.delta) for changes in most for with_it in _with_texts(spec, hidden, changes)
+    )
+
+
+def _with_texts(spec: Spec, hidden: Hidden, changes: Changes) -> Iterator[tuple[Changes, float]]:
+    """Yield the changes with those of the texts, of which each is new or known, and the chance that a new one shows."""
+    if spec.top_searches is None:
+        yield changes, 0.0
+        return
+    texts = 2 if hidden.left else 1
+    for known in range(texts + 1):
+        of_texts = Counter({(1, s.value): known for s in sigmas_of_texts(spec) if known})
+        yield changes + of_texts, 1 - (1 - chance_of_showing(spec.top_searches)) ** (texts - known)
 
 
 def _changes(spec: Spec, hidden: Hidden, case: Case, other: Case) -> Changes:
@@ -78,7 +93,8 @@ def _day(spec: Spec, topics: Sequence[str]) -> dict[str, int]:
     return {measure.id: int(value) for measure, value in zip(spec.measures, row, strict=True)}
 
 
-def _epsilon(changes: Changes, delta: float) -> float:
+def _epsilon(changes: Changes, chance: float, delta: float) -> float:
+    """Return the epsilon of changes, if everything is told with a chance: delta is that, and what is left of it."""
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     composed = pld.identity(STEP)
@@ -90,7 +106,7 @@ def _epsilon(changes: Changes, delta: float) -> float:
             value_discretization_interval=STEP,
         )
         composed = composed.compose(one.self_compose(times))
-    return float(composed.get_epsilon_for_delta(delta))
+    return float(composed.get_epsilon_for_delta((delta - chance) / (1 - chance)))
 
 
 def table() -> list[str]:

@@ -58,7 +58,11 @@ PARTS = (
     _privacy("noise", "whether drawn noise follows the discrete Gaussian", 4, (0.5, 1.5)),
     _privacy("intervals", "how often published intervals contain the exact ratio", 6, (1, 2)),
     _privacy("coverage", "how often intervals contain the truth, summed exactly instead of drawn", 6, (4, 10)),
+    _privacy("reconciled", "the same for vaccination-v2, in every region, from the noise of all its counts", 6, (5, 8)),
     _privacy("random-specs", "random specs, geographies and user-days against bounding and accounting", 6, (7, 12)),
+    _privacy(
+        "rising", "whether texts called rising rose, and how often intervals contain the true change", 2, (1.5, 6)
+    ),
     _durability("kills", "SIGKILL before lines of the modules that write", 0.15, (5, 30)),
     _durability("moments", "SIGKILL at random moments of each command", 0.2, (2, 8)),
     _durability("program", "SIGKILL of the installed program at random moments", 0.5, (1, 2)),
@@ -92,8 +96,8 @@ PARTS = (
         "specs",
         "values, errors and coverage of vaccination-v2, next to vaccination-v1 on the same log",
         "--weeks 4",
-        "--record",
-        (4, 20),
+        "--rounds 4 --record",
+        (2, 20),
     ),
     _benchmark(
         "classify",
@@ -129,6 +133,13 @@ PARTS = (
         "--events 50e6 --rounds 3",
         "--events 50e6 --rounds 5",
         (3, 5),
+    ),
+    _benchmark(
+        "small",
+        "time of small commands and of a log of 7,000 searches, next to importing DuckDB and NumPy",
+        "",
+        "--rounds 20",
+        (0.5, 2),
     ),
     _benchmark(
         "straddling",

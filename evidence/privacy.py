@@ -24,6 +24,8 @@ from evidence.experiments import picture_path, run_experiments
 from evidence.inputs import simulate_with_truth
 from evidence.measuring import Result, parser_of, united_states
 from evidence.random_specs import attack, attack_variants
+from evidence.reconciled_coverage import coverage_of_reconciled
+from evidence.rising import rising
 from search_insights.anonymization import anonymize
 from search_insights.audit.audit import CONFIDENCE, Audit, audit
 from search_insights.audit.bound import Difference, lower_advantage
@@ -215,7 +217,9 @@ EXPERIMENTS = {
     "noise": noise,
     "intervals": intervals,
     "coverage": coverage_by_level,
+    "reconciled": coverage_of_reconciled,
     "random-specs": random_specs,
+    "rising": rising,
 }
 
 

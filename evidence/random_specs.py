@@ -25,11 +25,12 @@ from tests.lab.mutants import MUTANTS
 from tests.support.bounded import Bench, Event, bench
 from tests.support.other_country import plain_spec
 
-from search_insights.dp.accounting import account, cases, epsilon_of_days
+from search_insights.dp.accounting import account, cases, epsilon_of_weeks
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region, build_geography
 from search_insights.spec.measures import ONE_PLACE, Counting, Measure
-from search_insights.spec.spec import Category, Level, Promise, Sigma, SizeClass, Spec, Total, Trend
+from search_insights.spec.size_classes import SizeClass
+from search_insights.spec.spec import Category, Level, Promise, Sigma, Spec, Total, Trend
 from search_insights.support.arrays import Counts, Floats
 
 USER = 1  # whose day is in one log and not in the other
@@ -97,7 +98,8 @@ def _compare_epsilons(found: Attack, where: str, spec: Spec, days: list[Counts],
     most = max(days, key=lambda day: float(((day / sigmas) ** 2).sum()))
     for words, some, claimed in (
         ("a day", [most], account(spec).epsilon),
-        (f"{len(days)} days", days, epsilon_of_days(spec, len(days))),
+        # The days of a week share its noise.
+        (f"{len(days)} days", [np.sum(days, axis=0)], epsilon_of_weeks(spec, 1, days=len(days))),
     ):
         epsilon = least_epsilon(some, sigmas, spec.promise.delta)
         found.reached = max(found.reached, epsilon / claimed if claimed else 0.0)

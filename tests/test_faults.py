@@ -123,12 +123,12 @@ def test_a_real_disk_that_is_full_is_reported_and_can_be_used_again(one: Path, t
     """On a full file system every command ends in one line; with space again, it works."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    with small_disk(disk, "6m"):
+    with small_disk(disk, "9m"):
         shutil.copytree(one, disk / "work")
         folder = disk / "work"
         filler = disk / "filler"
         with suppress(OSError):  # until there is no space left
-            filler.write_bytes(bytes(6 << 20))
+            filler.write_bytes(bytes(9 << 20))
         for words in (anonymize_words(WEEKS[1]), BACKUP):
             ended = run_process(words, tmp_path, setup=partial(be_in, folder))
             assert_refused_in_one_line(ended)

@@ -18,6 +18,7 @@ from search_insights.dataset.folder import published_weeks
 from search_insights.routine import backups
 from search_insights.store.opening import open_store
 from search_insights.store.store import Store
+from search_insights.store.top_searches import add_top_searches
 from search_insights.support import replace_folder
 from search_insights.support.replace_folder import replacing
 from search_insights.support.working_folder import working_folder
@@ -40,6 +41,7 @@ NAMES = [
     "init",
     "anonymize, first",
     "anonymize, later",
+    "anonymize, texts",
     "publish, first",
     "publish, again",
     "store backup",
@@ -58,7 +60,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
     return {case.name: case for case in cases(tmp_path_factory.mktemp("cases"))}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "run"])  # see below
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("run", "anonymize, texts")])  # see below
 def test_a_kill_at_a_step_leaves_all_or_nothing(prepared: dict[str, Case], name: str) -> None:
     """Killed before lines spread over the whole run, the program keeps the promises of `tests/lab/kills.py`."""
     case, tally = prepared[name], Tally()
@@ -78,6 +80,14 @@ def test_a_kill_around_the_commit_leaves_all_or_nothing(prepared: dict[str, Case
     for step in tried:
         check(case, tally, at=step)
     assert tally.killed == len(tried)
+
+
+def test_a_kill_among_the_texts_of_a_week_leaves_all_or_nothing(prepared: dict[str, Case]) -> None:
+    """Killed when the second week's texts are added but not committed, the first week stays and is not noised again."""
+    case, tally = prepared["anonymize, texts"], Tally()
+    lines, first = inspect.getsourcelines(add_top_searches)
+    check(case, tally, at=("store/top_searches.py", first + len(lines) - 1, 2))
+    assert tally.killed == 1
 
 
 def lines_of_commit() -> range:
@@ -173,10 +183,10 @@ def _send_on_the_third_day(number: int) -> None:
 
     count, days = DuckDbEngine.bound, iter(range(9))
 
-    def bound(engine, day, begin, end):  # type: ignore[no-untyped-def]
+    def bound(engine, *asked):  # type: ignore[no-untyped-def]
         if next(days) == 2:
             os.kill(os.getpid(), number)
-        return count(engine, day, begin, end)
+        return count(engine, *asked)
 
     DuckDbEngine.bound = bound  # type: ignore[method-assign]
 

@@ -2,8 +2,10 @@
 
     python -m evidence.benchmarks.calibrate [--weeks 6] [--events-per-week 10000000]
 
-The profile for the optimization comes from one simulated log, the measurement from another of the same model. All three
-specs promise the same epsilon and delta; the values counted are those that `evaluate` finds published.
+The profile for the optimization comes from one simulated log, the measurement from another of the same model. All specs
+promise the same epsilon and delta; the values counted are those that `evaluate` finds published. Optimized sigmas may
+lower no level and trend below the paper's table, as `calibrate --optimize` does by default; the last row is what is
+found without that rule.
 """
 
 import sys
@@ -18,6 +20,7 @@ from evidence.measuring import Result, parser_of, print_result, united_states
 from evidence.pages import markdown_table
 from search_insights.anonymization import anonymize
 from search_insights.calibration.calibration import calibrate
+from search_insights.calibration.expectation import expect
 from search_insights.calibration.optimization import optimize
 from search_insights.calibration.profile import profile_of_truth
 from search_insights.dp.accounting import account
@@ -28,7 +31,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec import Spec
 
 FIRST_WEEK = date(2021, 1, 25)
-PAPER, OPTIMIZED = "the paper's table", "optimized"
+PAPER, OPTIMIZED, MOST = "the paper's table", "optimized", "optimized for the most in all"
 
 
 def measure(weeks: int, events_per_week: int) -> dict[str, dict[str, Any]]:
@@ -39,11 +42,13 @@ def measure(weeks: int, events_per_week: int) -> dict[str, dict[str, Any]]:
         folder = Path(name)
         _, expected = simulate_with_truth(folder / "profile", coverage, FIRST_WEEK, weeks, events_per_week, seed=11)
         profile = profile_of_truth(expected, coverage)
+        least = expect(paper, coverage, profile).of_levels
         log, truth = simulate_with_truth(folder / "log", coverage, FIRST_WEEK, weeks, events_per_week, seed=12)
         specs = {
             PAPER: paper,
             "calibrated, proportions kept": calibrate(replace(paper, name="calibrated"), paper.promise),
-            OPTIMIZED: optimize(replace(paper, name="optimized"), paper.promise, coverage, profile),
+            OPTIMIZED: optimize(replace(paper, name="optimized"), paper.promise, coverage, profile, least),
+            MOST: optimize(replace(paper, name="most"), paper.promise, coverage, profile),
         }
         return {name: _of_spec(spec, coverage, folder, log, truth) for name, spec in specs.items()}
 
@@ -79,7 +84,7 @@ def sigmas_table(found: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def main() -> int:
-    """Measure the three specs."""
+    """Measure the specs."""
     parser = parser_of(__doc__)
     parser.add_argument("--weeks", type=int, default=6)
     parser.add_argument("--events-per-week", type=int, default=10_000_000)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from evidence.benchmarks.specs import PAGE, blocks
 from evidence.hidden_parts import HIDDEN, epsilon_of_hidden, table
 from evidence.measuring import ROOT, read_record
 from evidence.pages import filled
+from evidence.specs_tables import pages
 from search_insights.dp.accounting import account
 from search_insights.spec.spec_file import PACKAGED_SPECS, load_spec
 
@@ -25,7 +25,8 @@ def test_hiding_the_whole_day_costs_what_the_accounting_says(name: str) -> None:
     assert account(spec).epsilon <= epsilon_of_hidden(spec, HIDDEN[0]) < account(spec).epsilon + 0.002
 
 
-def test_the_page_about_specs_has_the_numbers_of_the_record() -> None:
-    """`python -m evidence.benchmarks.specs --record` writes both."""
-    page = PAGE.read_text(encoding="utf-8")
-    assert filled(page, blocks(read_record("specs"))) == page
+def test_the_pages_about_specs_have_the_numbers_of_the_records() -> None:
+    """`python -m evidence.benchmarks.specs --record` and `python -m evidence.specs_tables` write them."""
+    for path, of_page in pages(read_record("specs")).items():
+        page = path.read_text(encoding="utf-8")
+        assert filled(page, of_page) == page

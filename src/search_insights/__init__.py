@@ -48,6 +48,7 @@ __all__ = [
     "load_classifier",
     "load_geography",
     "load_spec",
+    "load_top_searches",
     "open_store",
     "publish",
     "read_settings",
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from search_insights.checking import Check, CheckWarning, check
     from search_insights.classifier.model import Classifier, load_classifier
     from search_insights.dashboards.site import dashboard
-    from search_insights.dataset.loading import load
+    from search_insights.dataset.loading import load, load_top_searches
     from search_insights.dataset.publication import publish
     from search_insights.dp.accounting import account
     from search_insights.errors import SearchInsightsError
@@ -96,6 +97,7 @@ else:
         "load_classifier": "classifier.model",
         "load_geography": "spec.geography",
         "load_spec": "spec.spec_file",
+        "load_top_searches": "dataset.loading",
         "open_store": "store.opening",
         "publish": "dataset.publication",
         "read_settings": "routine.settings",

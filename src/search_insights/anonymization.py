@@ -6,13 +6,18 @@ A week that the store already holds is left alone: drawing noise for it again wo
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from importlib import metadata
 from pathlib import Path
 
+import numpy as np
+
+from search_insights.classifier.cluster_keys import cluster_keys
+from search_insights.classifier.lexicon import load_synonyms
 from search_insights.dataset.folder import holds_dataset, published_weeks, published_weeks_of
 from search_insights.dp.accounting import require_promise
 from search_insights.dp.noise import MECHANISM, add_noise
+from search_insights.dp.top_searches import TopSearchCounts, noisy_top_searches
 from search_insights.errors import InputError, LogError
 from search_insights.private.counting import MARGIN, Tolerance, count_week
 from search_insights.private.duckdb_engine import DEFAULT_MEMORY, open_duckdb_engine
@@ -23,9 +28,11 @@ from search_insights.private.plausibility import ACCEPTABLE, described_changes, 
 from search_insights.private.region_names import RegionNames, region_names
 from search_insights.private.spark.engine import open_spark_engine
 from search_insights.private.spark.session import Cluster
+from search_insights.private.top_searches import TextCounts
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
-from search_insights.spec.weeks import Week, week_of
+from search_insights.spec.spec import Spec
+from search_insights.spec.weeks import DAYS_OF_WEEK, Week, week_of
 from search_insights.spec.zones import zone_data_version
 from search_insights.store.coverages import fingerprints_of
 from search_insights.store.journal import read_journal, refuse_second_noise
@@ -41,6 +48,7 @@ from search_insights.store.older_copy import refuse_older_copy
 from search_insights.store.opening import create_or_open_store, is_unused
 from search_insights.store.second_store import refuse_second_store
 from search_insights.store.store import Store
+from search_insights.store.top_searches import ShownText, TopSearchWeek
 from search_insights.support.arrays import Counts
 from search_insights.support.working_folder import remove_abandoned_temporary_folders
 
@@ -187,10 +195,13 @@ class _Run:
             requested,
             self.tolerance,
             lambda day: self.progress(f"week {week}: {day}"),
+            [shown.text for shown in self.store.shown_texts()],
         )
         self._require_plausible(week, found.counts)
         noisy = add_noise(found.counts, self.cells.sigmas)
-        self.store.commit_week(week, noisy, self._entry(week, noisy), _model_record(self.engine))
+        top = self._top_searches(week, found.texts)
+        entry = self._entry(week, noisy, top, found.vocabulary)
+        self.store.commit_week(week, noisy, entry, _model_record(self.engine), top)
         self.progress(f"week {week}: committed")
         return WeekDone(week, False, found.unused, found.unknown, self.engine.log.times.unit)
 
@@ -211,7 +222,16 @@ class _Run:
                 f"log, or go on with `accepted` {kind}"
             )
 
-    def _entry(self, week: Week, noisy: Counts) -> LedgerEntry:
+    def _top_searches(self, week: Week, exact: TextCounts | None) -> TopSearchWeek | None:
+        """Add noise to the texts of a week; None if the spec has no top searches, or the log no texts."""
+        top = self.cells.coverage.spec.top_searches
+        if top is None or exact is None:
+            return None
+        known = [shown.text for shown in self.store.shown_texts()]
+        found = noisy_top_searches(top, exact, known, self.cells.coarsest.size)
+        return _to_commit(self.store, week, found, self.cells.coverage.spec)
+
+    def _entry(self, week: Week, noisy: Counts, top: TopSearchWeek | None, vocabulary: str) -> LedgerEntry:
         spec = self.cells.coverage.spec
         times, (begins_at, ends_at) = self.engine.log.times, instants_of(week)
         missing = sorted(day for day in week.days if day in self.tolerance.missing_days)
@@ -235,7 +255,31 @@ class _Run:
             times=times.recorded,
             zone_data=zone_data_version(),
             time_column=self.engine.log.source.column("timestamp"),
+            top_searches=top.checksum if top else "",
+            vocabulary=vocabulary if top else "",
         )
+
+
+def _to_commit(store: Store, week: Week, found: TopSearchCounts, spec: Spec) -> TopSearchWeek:
+    """Return a week's noisy texts as the store has them: in the order of the public list, to which new ones are added.
+
+    What is recorded of a new text follows from the text, the model and the packaged synonyms, all of them public.
+    """
+    known = store.shown_texts()
+    new = np.flatnonzero(found.is_new)
+    texts = [found.texts[i] for i in new]
+    row = {text: i for i, text in enumerate(found.texts)}
+    order = np.array([*(row[shown.text] for shown in known), *new], dtype=np.int64)
+    categories = [spec.categories[number].id for number in found.categories[new].tolist()]
+    keys = cluster_keys(texts, load_synonyms())
+    added = [ShownText(*facts, week.first_day) for facts in zip(texts, categories, keys, strict=True)]
+    before = week.first_day - timedelta(days=DAYS_OF_WEEK)
+    return TopSearchWeek(
+        week.first_day,
+        (*known, *added),
+        np.column_stack([found.users, found.by_region])[order],
+        before if store.top_searches(before) is not None else None,
+    )
 
 
 def _fingerprint(engine: Engine) -> str:

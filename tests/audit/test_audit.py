@@ -15,7 +15,7 @@ from search_insights.audit.attack import exact_counts, neighbouring_logs, worst_
 from search_insights.audit.audit import audit
 from search_insights.audit.bound import Difference, Tally, bound, draws_needed, lower_advantage
 from search_insights.audit.store_attack import RISK, _check_size, audit_store
-from search_insights.dp.accounting import account, advantage_of, cases
+from search_insights.dp.accounting import account, advantage_of, trend_cases
 from search_insights.dp.gaussian import epsilon_of_mu
 from search_insights.dp.noise import add_noise
 from search_insights.spec.cells import CellList
@@ -73,7 +73,7 @@ def v2_coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
 def test_the_worst_user_day_reaches_every_measure_of_its_case(v2_coverage: Coverage) -> None:
     """Also in rest cells: one cell per mechanism, by 1, with the same sigma."""
     cells = CellList(v2_coverage)
-    for case in cases(v2_coverage.spec):
+    for case in trend_cases(v2_coverage.spec):
         with neighbouring_logs(v2_coverage, worst_user_day(v2_coverage, case)) as logs:
             gap = exact_counts(cells, logs.with_it, logs.week) - exact_counts(cells, logs.without, logs.week)
         assert np.abs(gap[gap != 0]).tolist() == [1] * len(case.sigmas), case.name
@@ -84,8 +84,10 @@ def test_every_case_of_vaccination_v2_is_reached_and_none_is_broken(v2_coverage:
     """Each case comes near the accounted epsilon; a topic alone, where signs are negative, is of one case too."""
     found = audit(v2_coverage, 1_500, CONFIDENCE)
     assert found.holds, found
-    assert [case.name for case in found.cases] == ["small", "medium", "large", "state_only"]
-    assert all(0.5 * case.epsilon_upper < case.epsilon_lower <= case.epsilon_upper for case in found.cases)
+    *of_trends, of_texts = found.cases
+    assert [case.name for case in of_trends] == ["small", "medium", "large", "state_only"]
+    assert all(0.5 * case.epsilon_upper < case.epsilon_lower <= case.epsilon_upper for case in of_trends)
+    assert (of_texts.name, of_texts.cells_changed, found.without_texts) == ("known text", 2, "")
     names = {finding.name for finding in found.store}
     assert {f"a user-day of topic {topic} alone is of one case" for topic in ("A1", "A2", "A3")} <= names
 
@@ -93,7 +95,7 @@ def test_every_case_of_vaccination_v2_is_reached_and_none_is_broken(v2_coverage:
 def test_rest_cells_have_noise_like_all_others(v2_coverage: Coverage) -> None:
     """Nobody sees a rest cell, but what is published depends on it."""
     cells = CellList(v2_coverage)
-    with neighbouring_logs(v2_coverage, worst_user_day(v2_coverage, cases(v2_coverage.spec)[0])) as logs:
+    with neighbouring_logs(v2_coverage, worst_user_day(v2_coverage, trend_cases(v2_coverage.spec)[0])) as logs:
         exact = [exact_counts(cells, log, logs.week) for log in (logs.without, logs.with_it)]
         findings = audit_store(cells, logs, exact, lambda text: None)
     assert {finding.name: finding.holds for finding in findings}["noise on rest cells"]
@@ -138,7 +140,7 @@ def test_noise_that_is_not_as_promised_is_found_in_the_store(
     """Empty cells, a level without noise, a seed, one draw for many cells: each is found in what was stored."""
     break_it(monkeypatch)
     cells = CellList(other_coverage)
-    with neighbouring_logs(other_coverage, worst_user_day(other_coverage, cases(other_coverage.spec)[0])) as logs:
+    with neighbouring_logs(other_coverage, worst_user_day(other_coverage, trend_cases(other_coverage.spec)[0])) as logs:
         exact = [exact_counts(cells, log, logs.week) for log in (logs.without, logs.with_it)]
         findings = audit_store(cells, logs, exact, lambda text: None)
     assert finding in [f.name for f in findings if not f.holds], findings

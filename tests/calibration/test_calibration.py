@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from search_insights.calibration.calibration import calibrate
-from search_insights.calibration.optimization import expect, optimize
+from search_insights.calibration.expectation import expect
+from search_insights.calibration.optimization import optimize
 from search_insights.calibration.profile import Profile, profile_of_truth, read_profile
 from search_insights.dp.accounting import account
 from search_insights.dp.gaussian import epsilon_of_mu, mu_of_epsilon, mu_of_sigmas
@@ -25,7 +26,7 @@ from search_insights.spec.spec import Promise, Spec
 from search_insights.spec.spec_file import load_spec
 from search_insights.trends.reliability import assess, chance_of_keeping
 from tests.support.command_line import Run
-from tests.support.logs import little_coverage, little_geography
+from tests.support.logs import little_coverage
 from tests.support.other_country import other_geography, other_spec, other_spec_file, plain_spec, specs
 
 HEADER = "level,size_class,regions,A0,A1,A2,A3"
@@ -166,16 +167,6 @@ def test_the_command_writes_a_spec_that_holds_and_changes_nothing_else(tmp_path:
     assert run("privacy", "--spec", tmp_path / "new.toml")[0] == 0
 
 
-def test_the_command_shows_sigmas_and_expected_points(tmp_path: Path, run: Run) -> None:
-    """With a profile, the command shows sigmas and expected values by level and size class."""
-    options = ("--geography", little_geography(tmp_path), "--optimize", write_profile(tmp_path))
-    code, out, _ = run("calibrate", *options, "--out", tmp_path / "new.toml", "--name", "mine")
-    assert code == 0
-    assert "county small" in out
-    assert "expected values" in out
-    assert load_spec(tmp_path / "new.toml").name == "mine"
-
-
 @pytest.mark.parametrize(
     ("rows", "header", "words"),
     [
@@ -211,3 +202,15 @@ def test_wrong_options_are_refused(tmp_path: Path, run: Run) -> None:
     assert run("calibrate", "--optimize", tmp_path / "none.csv", "--out", tmp_path / "new.toml")[0] == 2
     assert run("calibrate", "--out", tmp_path / "no" / "new.toml")[0] == 2
     assert not (tmp_path / "new.toml").exists()
+
+
+def test_sigmas_are_found_beside_top_searches() -> None:
+    """The trends get what texts leave; the numbers of the texts stay, and the worst of both cases meets the promise."""
+    spec = load_spec("vaccination-v2")
+    new = calibrate(spec, spec.promise)
+    assert new.top_searches == spec.top_searches
+    assert 0.998 * spec.promise.epsilon < account(new).epsilon <= spec.promise.epsilon
+    with pytest.raises(CheckFailed, match="raise total_threshold"):
+        calibrate(spec, Promise(2.19, 2e-6))
+    with pytest.raises(CheckFailed, match="top searches leave nothing"):
+        calibrate(spec, Promise(0.3, 1e-5))

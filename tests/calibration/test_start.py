@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from search_insights.calibration.profile import Group, Profile
+from search_insights.calibration.profile import Profile
+from search_insights.calibration.region_noise import Group
 from search_insights.calibration.start import _variances, estimated_populations, start
 from search_insights.calibration.stored_profile import is_store, profile_of_store
 from search_insights.dp.accounting import account

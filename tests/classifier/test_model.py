@@ -20,9 +20,10 @@ from search_insights.classifier.model import (
     load_classifier,
     load_classifier_for,
 )
-from search_insights.classifier.topics import create_topics_table
+from search_insights.classifier.topics import countable_texts, create_topics_table
 from search_insights.classifier.train.pool import make_pool
 from search_insights.classifier.train.training import describe, save
+from search_insights.classifier.vocabulary_file import packaged_vocabulary
 from search_insights.errors import InputError
 from search_insights.spec.geography import Geography
 from search_insights.spec.spec import Spec
@@ -116,17 +117,24 @@ def test_topics_are_returned_for_the_texts_that_have_one(packaged: Classifier) -
     assert [array.size for array in packaged.topics_of([])] == [0, 0]
 
 
+def test_a_text_counts_as_normalised_if_it_is_public_and_still_has_a_topic(packaged: Classifier) -> None:
+    """What counts in top searches is a function of the words alone: variants are one text, private words none."""
+    texts = ["Covid VACCINE,  near me?", "covid vaccine near me", "covid vaccine quuxley", "near me"]
+    near = "covid vaccine near me"
+    assert countable_texts(packaged, packaged_vocabulary(), texts) == [near, near, None, None]
+
+
 def test_the_topics_table_holds_each_text_with_a_topic_once(packaged: Classifier) -> None:
     """A table of a database gets one row for each distinct text with a topic, also if no text has one."""
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE log AS SELECT unnest(?) AS query", [[*TEXTS, *TEXTS, None]])
         create_topics_table(connection, packaged, "SELECT query FROM log")
-        rows = connection.execute("SELECT * FROM topics ORDER BY query").fetchall()
+        rows = connection.execute("SELECT query, category FROM topics ORDER BY query").fetchall()
         assert rows == [("covid vaccine near me", 1), ("is the covid vaccine safe", 2)]
         create_topics_table(connection, packaged, "SELECT query FROM log WHERE query = 'weather'")
         assert connection.execute("SELECT query, category FROM topics").fetchall() == []
         types = [row[:2] for row in connection.execute("DESCRIBE topics").fetchall()]
-        assert types == [("query", "VARCHAR"), ("category", "UTINYINT")]
+        assert types == [("query", "VARCHAR"), ("category", "UTINYINT"), ("text", "VARCHAR")]
 
 
 def test_texts_come_to_the_classifier_in_batches_and_those_with_a_topic_go_back(

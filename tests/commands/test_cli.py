@@ -272,6 +272,18 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert loaded_by(code) == set()
 
 
+def test_a_command_imports_no_other_command() -> None:
+    """A command that is named first loads its own module; the others would only make it wait."""
+    code = (
+        "import sys\nfrom search_insights.commands.cli import COMMANDS, main\n"
+        "try:\n    main(['privacy', '--help'])\nexcept SystemExit:\n    pass\n"
+        "names = (name.replace('-', '_') for name in COMMANDS)\n"
+        "sys.stderr.write(' '.join(n for n in names if f'search_insights.commands.{n}' in sys.modules))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stderr == "privacy"
+
+
 def test_the_check_for_heavy_packages_sees_them() -> None:
     """The check itself works: it reports a heavy package that is loaded."""
     assert loaded_by("import duckdb") >= {"duckdb"}

@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.command_line import Run
 from tests.support.other_country import OTHER_SPEC, PLAIN_SPEC, other_spec_file
+from tests.support.packaged_spec import PACKAGED_V2
 
 
 def test_privacy_prints_every_case_as_json(run: Run) -> None:
@@ -26,13 +27,37 @@ def test_privacy_prints_every_case_as_json(run: Run) -> None:
 
 
 def test_privacy_accounts_for_vaccination_v2(run: Run) -> None:
-    """Each case has the rest cells in which its user-days count, and the worst keeps the same promise as v1's."""
+    """Each case has its rest cells and a text, new or known, and the worst keeps the same promise as v1's."""
     code, out, _ = run("privacy", "--spec", "vaccination-v2", "--json")
     answer = json.loads(out)
     assert code == 0
     assert (answer["promise"], answer["holds"]) == ({"epsilon": 2.19, "delta": 1e-5}, True)
     found = {case["name"]: (round(case["epsilon"], 4), len(case["mechanisms"])) for case in answer["cases"]}
-    assert found == {"small": (2.1828, 8), "medium": (2.1816, 12), "large": (2.185, 12), "state_only": (2.1828, 8)}
+    assert found == {
+        "small, new text": (2.1778, 8),
+        "small, known text": (2.1849, 10),
+        "medium, new text": (2.1783, 12),
+        "medium, known text": (2.1854, 14),
+        "large, new text": (2.1802, 12),
+        "large, known text": (2.1873, 14),
+        "state_only, new text": (2.1778, 8),
+        "state_only, known text": (2.1849, 10),
+    }
+    chances = {case["name"].split(", ")[1]: case["chance_of_new_text"] for case in answer["cases"]}
+    assert chances == {"new text": pytest.approx(2.6796e-6, rel=1e-4), "known text": 0}
+
+
+def test_privacy_tells_of_a_threshold_that_leaves_no_epsilon(run: Run, tmp_path: Path) -> None:
+    """A new text that shows more often than delta allows has no epsilon: JSON says null, and the exit code is 1."""
+    path = tmp_path / "near.toml"
+    path.write_text(PACKAGED_V2.replace("total_threshold = 157", "total_threshold = 100"), encoding="utf-8")
+    code, out, _ = run("privacy", "--spec", path, "--json")
+    answer = json.loads(out, parse_constant=pytest.fail)
+    assert (code, answer["holds"]) == (1, False)
+    assert [case["epsilon"] is None for case in answer["cases"]] == [True, False] * 4
+    assert answer["not_promised"]["user_active_on_7_days"]["epsilon"] is None
+    code, out, _ = run("privacy", "--spec", path)
+    assert "The promise DOES NOT HOLD: the worst case gives inf" in out
 
 
 def test_privacy_shows_any_spec(run: Run, tmp_path: Path) -> None:

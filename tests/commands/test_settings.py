@@ -11,8 +11,10 @@ from search_insights.commands.cli import COMMANDS, command_parsers
 from search_insights.commands.run import _words
 from search_insights.commands.settings import STANDINS, with_settings
 from search_insights.routine.run import WeekRun
-from search_insights.routine.settings import KEYS
+from search_insights.routine.settings import FILE_NAME, KEYS
+from search_insights.spec.coverage import Coverage
 from tests.support.command_line import Run, assert_one_line
+from tests.support.stores import add_weeks
 from tests.support.weekly import BY_WEEK, WEEKS, Weekly, new_weekly
 
 
@@ -143,3 +145,17 @@ def test_commands_without_such_options_do_not_read_the_file(weekly: Weekly) -> N
     assert "not valid TOML" in weekly.command("ledger")[2]
     unread = set(COMMANDS) - {name.split()[0] for name in STANDINS} - {"run"}
     assert unread == {"demo", "import-us", "init"}
+
+
+@pytest.mark.usefixtures("quick_accounting")
+def test_the_spec_of_the_settings_is_a_change_only_with_a_reason(
+    tmp_path: Path, short_coverage: Coverage, run: Run
+) -> None:
+    """`store edition` by itself lists the editions of the settings' store; with a reason it compares their spec."""
+    add_weeks(tmp_path / "store.db", short_coverage, {})
+    (tmp_path / FILE_NAME).write_text('store = "store.db"\nspec = "vaccination-v1"\n', encoding="utf-8")
+    words = ("store", "edition", "--settings", tmp_path / FILE_NAME)
+    code, listed, _ = run(*words)
+    assert code == 0
+    code, shown, _ = run(*words, "--reason", "the paper's window", "--dry-run")
+    assert (code, "sparsity.last_week" in shown, "sparsity" in listed) == (0, True, False)

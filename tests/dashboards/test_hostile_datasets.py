@@ -181,6 +181,7 @@ def test_a_statement_of_another_form_is_refused(
     ("name", "how"),
     [
         ("datapackage.json", put("title", value=7)),
+        ("datapackage.json", put("breaks", value=[{"week": 7}])),
         ("datapackage.json", put("spec", value=[])),
         ("datapackage.json", put("scaling", "trend", value="x{y}")),
         ("datapackage.json", put("resources", 1, "schema", "fields", value=[])),
@@ -197,6 +198,26 @@ def test_other_statements_are_refused_too(hostile: Path, run: Run, name: str, ho
     """Texts, words, weeks and names must be what they are said to be."""
     change(hostile, name, how)
     assert_refused(run, hostile, name)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (b"qz/p/02,", b"=1+1,", "column 'place_id': got '=1+1'"),
+        (b"true,,2023", b"true,,20x3", "cannot be read as a table of regions"),
+        (b"first_week", b"no_such_week", "cannot be read as a table of regions"),
+        (b"parish,qz/m/0321", b"parish,qz/m/9999", "is an orphan"),
+    ],
+)
+def test_a_table_of_regions_that_is_none_is_refused(
+    hostile: Path, run: Run, old: bytes, new: bytes, words: str
+) -> None:
+    """A site takes names, parents and weeks from it, so each must be one."""
+    path = hostile / "regions.csv"
+    assert old in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(old, new, 1))
+    described_again(hostile)
+    assert_refused(run, hostile, words)
 
 
 @pytest.mark.parametrize("name", ["datapackage.json", "privacy.json", "summary.json"])

@@ -1,5 +1,6 @@
 """Readers see the breaks of a series, and when a region began, ended and was followed by others."""
 
+import json
 import re
 from collections.abc import Iterator
 from datetime import timedelta
@@ -11,18 +12,20 @@ from playwright.sync_api import Browser
 from search_insights.dashboards.site import dashboard
 from search_insights.dataset.publication import publish
 from search_insights.store.ledger import ModelRecord
-from tests.support.browser import Visit, heading, served, visit
+from search_insights.store.notes import note_week
+from tests.support.browser import Visit, heading, on_map, served, visit, wait_for_map
 from tests.support.dashboards import US, data_folder, read_json, region_ids
 from tests.support.editions import CROSSWALK, EAST, FORMER, WEST, split
 from tests.support.quick_accounting import patch_accounting
 from tests.support.stores import FIRST, add_weeks, changed, short_window_coverage
 
 MODEL_BREAK, EDITION_BREAK = FIRST + timedelta(weeks=2), FIRST + timedelta(weeks=4)
+LAST = FIRST + timedelta(weeks=5)
 
 
 @pytest.fixture(scope="module")
 def broken_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of six weeks: after two the model changes, after four a county is divided."""
+    """A site of six weeks: after two the model changes, after four a county is divided; the last has a note."""
     folder = tmp_path_factory.mktemp("broken")
     coverage, store = short_window_coverage(folder), folder / "store.db"
     first, second = ModelRecord("a" * 64, "{}"), ModelRecord("b" * 64, '{"name": "second"}')
@@ -30,10 +33,26 @@ def broken_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     add_weeks(store, coverage, {}, {}, start=2, model=second)
     changed(store, split(coverage), "El Dorado was divided", EDITION_BREAK, CROSSWALK)
     add_weeks(store, split(coverage), {}, {}, start=4, model=second)
+    note_week(store, LAST, "half of the log was lost")
     with pytest.MonkeyPatch.context() as patch:
         patch_accounting(patch.setattr)
         publish(store, folder / "dataset")
-    return dashboard([folder / "dataset"], folder / "site").folder
+    return dashboard([folder / "dataset"], folder / "site", shapes=[squares(folder / "shapes.topojson")]).folder
+
+
+def squares(path: Path) -> Path:
+    """Draw each region as a square: the two new counties are the halves of the one that they followed."""
+
+    def ring(west: float, east: float) -> list[list[float]]:
+        return [[west, 36], [east, 36], [east, 39], [west, 39], [west, 36]]
+
+    places = {FORMER: (-121, -119), WEST: (-121, -120), EAST: (-120, -119), "geoId/06": (-124, -117)}
+    places |= {"geoId/06003": (-123, -122), "geoId/06075": (-124, -123)}
+    outlines = [{"type": "Polygon", "id": place, "arcs": [[i]]} for i, place in enumerate(places)]
+    objects = {"regions": {"type": "GeometryCollection", "geometries": outlines}}
+    arcs = [ring(*ends) for ends in places.values()]
+    path.write_text(json.dumps({"type": "Topology", "objects": objects, "arcs": arcs}), encoding="utf-8")
+    return path
 
 
 @pytest.fixture
@@ -47,7 +66,11 @@ def test_the_data_files_have_breaks_and_lives(broken_site: Path) -> None:
     """Weeks and regions are numbered; only regions that do not live through all weeks are listed."""
     data = data_folder(broken_site, US)
     index, ids = read_json(data / "index.json.gz"), region_ids(data)
-    assert [(b["week"], b["label"]) for b in index["breaks"]] == [(2, "another model"), (4, "new edition")]
+    assert [(b["week"], b["label"], b["alone"]) for b in index["breaks"]] == [
+        (2, "another model", False),
+        (4, "new edition", False),
+        (5, "note on this week", True),
+    ]
     former, west, east = (ids.index(place) for place in (FORMER, WEST, EAST))
     assert sorted(index["lives"]) == sorted([[former, 0, 3, [west, east]], [west, 4, 5, []], [east, 4, 5, []]])
 
@@ -58,16 +81,18 @@ def test_breaks_are_marked_in_every_chart_and_explained_in_words(broken_page: Vi
     charts = page.locator("#charts svg[role=img]")
     assert charts.count() == 3
     for i in range(3):
-        assert charts.nth(i).locator(".break-marks text").all_text_contents() == ["A", "B"]
-        assert charts.nth(i).locator(".break-marks line").count() == 2
+        assert charts.nth(i).locator(".break-marks text").all_text_contents() == ["A", "B", "C"]
+        assert charts.nth(i).locator(".break-marks line").count() == 3
         label = str(charts.nth(i).get_attribute("aria-label"))
         assert "another model from the week of 18 Jan 2021 on; new edition from the week of 1 Feb 2021 on" in label
+        assert "note on the week of 8 Feb 2021" in label
     line = str(charts.nth(0).locator("path[stroke-width='2']").get_attribute("d"))
-    assert line.count("M") == 3, "the line is interrupted at each break"
-    first, second = page.locator("#break-list li").all_inner_texts()
+    assert line.count("M") == 3, "the line is interrupted at each break, not at a note"
+    first, second, note = page.locator("#break-list li").all_inner_texts()
     assert re.match(r"A\s*Week of 18 January 2021, another model\.", first)
     assert "El Dorado was divided." in second
     assert "1 region ends: El Dorado" in second
+    assert note.endswith("note on this week. Half of the log was lost.")
     page.locator("#series-details summary").click()
     assert page.locator("#series-table th", has_text="(break: new edition)").count() == 1
 
@@ -93,8 +118,18 @@ def test_a_region_that_ended_says_so_and_leads_to_those_that_followed(broken_pag
     assert page.locator("#life").inner_text() == "Reported since the week of 1 February 2021. It follows El Dorado."
 
 
-def test_the_map_says_that_a_region_did_not_exist(broken_page: Visit) -> None:
-    """Before its first week a region is crossed out, and its text says since when it is reported."""
+def test_the_map_shows_the_regions_that_existed(broken_page: Visit) -> None:
+    """Of regions that took each other's place, those of the week can be pointed at; the others do not cover them."""
+    for week, expected in ((FIRST, "El Dorado"), (LAST, "El Dorado West")):
+        page = broken_page.open(f"?region=geoId/06&week={week}")
+        wait_for_map(page, "covid19_vaccination", (week - FIRST).days // 7)
+        page.mouse.move(*on_map(page, (0.47, 0.5)))
+        page.wait_for_selector("#tip:not([hidden]) strong")
+        assert page.locator("#tip strong").inner_text() == expected
+
+
+def test_the_table_says_that_a_region_did_not_exist(broken_page: Visit) -> None:
+    """Before its first week a region's text says since when it is reported."""
     page = broken_page.open(f"?region=geoId/06&week={FIRST}")
     row = page.locator("#table tr", has_text="El Dorado West")
     assert "Not reported before the week of 1 February 2021" in row.inner_text()

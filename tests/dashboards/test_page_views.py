@@ -112,7 +112,7 @@ def test_gaps_and_zeros_look_different(browser: Browser, zero_site: Path) -> Non
     with served(zero_site) as address, visit(browser, address) as visitor:
         page = visitor.open("?region=qz/c/011&week=2023-10-15")
         chart = page.locator("#charts .chart").first
-        expect(chart.locator(".readout")).to_have_text("no value published")
+        expect(chart.locator(".readout")).to_have_text("not enough data")
         line = chart.locator("path[stroke-width='2']").get_attribute("d") or ""
         assert line.count("M") == 2  # two runs, and a gap between them
         visitor.open("?region=qz/c/012&week=2023-10-08")

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +12,12 @@ from search_insights.dataset.folder import read_dataset
 from search_insights.dataset.loading import load
 from search_insights.dataset.publication import publish
 from search_insights.errors import CheckFailed
+from search_insights.routine.due import Held
+from search_insights.routine.steps import dataset_is_current
 from search_insights.spec.coverage import Coverage
 from search_insights.store.ledger import ModelRecord
 from search_insights.store.opening import open_store
+from tests.support.command_line import Run
 from tests.support.datasets import COLUMNS, dataset_of, json_of, parquet_rows, rows_of, text_of
 from tests.support.editions import (
     BREAK,
@@ -184,7 +188,11 @@ def test_words_apply_to_all_weeks_and_correct_nothing(tmp_path: Path, short_cove
         replace(geography, regions=tuple(regions)),
     )
     changed(store, words, "clearer names")
+    with open_store(store) as opened:
+        held = Held(tuple(opened.entries()), changes=frozenset({2}))
+    assert not dataset_is_current(dataset, held), "so a run publishes it"
     publish(store, dataset)
+    assert dataset_is_current(dataset, held)
     assert [path.name for path in dataset.glob("*.parquet")] == ["US_renamed.parquet"]
     assert [list(row.values())[-3:] for row in rows_of(dataset)] == before
     assert {r["sub_region_2"] for r in rows_of(dataset) if r["place_id"] == "geoId/06003"} == {"Alpine Co"}
@@ -196,12 +204,17 @@ def test_words_apply_to_all_weeks_and_correct_nothing(tmp_path: Path, short_cove
     assert json_of(dataset, "privacy.json")["corrections"] == []
 
 
-def test_a_change_of_derivation_is_a_correction_with_its_own_reason(tmp_path: Path, short_coverage: Coverage) -> None:
+def test_a_change_of_derivation_is_a_correction_with_its_own_reason(
+    tmp_path: Path, short_coverage: Coverage, run: Run
+) -> None:
     """All weeks are derived again; publish needs no option, and the number of values that moved is published, once."""
     store = add_weeks(tmp_path / "store.db", short_coverage, {}, {})
     dataset = dataset_of(store)
     before = rows_of(dataset)
     changed(store, stricter(short_coverage, 0.02), "values were too uncertain")
+    code, out, err = run("publish", "--store", store, "--out", dataset, "--dry-run")
+    assert (code, err) == (0, "")
+    assert re.search(r"values corrected: \d+, because: values were too uncertain", out)
     publish(store, dataset)
     after = rows_of(dataset)
     gone = sum(bool(r[c]) for r in before for c in COLUMNS) - sum(bool(r[c]) for r in after for c in COLUMNS)
@@ -270,7 +283,10 @@ def test_breaks_say_from_which_week_on_what_differs_and_why(divided: Path) -> No
     """An edition and a changed model are breaks of the series, each with its week, reason and what differs."""
     model, edition = json_of(divided, "datapackage.json")["breaks"]
     assert (model["week"], model["kind"], model["model_before"]) == (str(week(1)), "model", "a" * 64)
-    assert model["differs"] == ["model second, fingerprint bbbbbbbbbbbb, trained on 1,200 labels"]
+    assert model["differs"] == [
+        "before: model, fingerprint aaaaaaaaaaaa",
+        "now: model second, fingerprint bbbbbbbbbbbb, trained on 1,200 labels",
+    ]
     assert (edition["week"], edition["kind"], edition["edition"]) == (str(BREAK), "edition", 2)
     assert edition["reason"] == "El Dorado was divided"
     assert edition["differs"][:2] == ["1 region ends: El Dorado", "2 regions begin: El Dorado West, El Dorado East"]

@@ -164,13 +164,15 @@ def test_the_example_for_counties_that_straddle_works(dataset: Path, tmp_path: P
 def test_the_example_for_analysts_works(dataset: Path) -> None:
     """The code of docs/analysis.md runs unchanged in a program of its own and gives the expected numbers."""
     blocks = [block for block in _examples() if "straddling" not in block]
-    assert len(blocks) == 2
-    show = "import json\nprint(json.dumps([by_week.rows(), same_counties.rows(), spread], default=str))"
+    assert len(blocks) == 4
+    show = "import json\ncodes = sorted(regions['code'])[:1], len(comparable) == len(counties)"
+    show += "\nprint(json.dumps([by_week.rows(), same_counties.rows(), spread, *codes], default=str))"
     done = subprocess.run(
         [sys.executable, "-c", "\n".join([*blocks, show])], cwd=dataset.parent, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    by_week, same_counties, spread = json.loads(done.stdout)
+    by_week, same_counties, spread, first_codes, all_comparable = json.loads(done.stdout)
+    assert (first_codes, all_comparable) == (["01009"], True)
     assert by_week == [["2021-01-04", 50.0, 5], ["2021-01-11", 50.0, 4], ["2021-01-18", 50.0, 4]]
     assert [week for week, _ in same_counties] == ["2021-01-04", "2021-01-11", "2021-01-18"]
     assert 0 < spread <= 0.15

@@ -146,7 +146,7 @@ def test_a_refused_correction_is_shown_value_by_value(store: Path, run: Run) -> 
     assert "2 published values would change or disappear" in err
     code, out, err = dry(run, store, "--correction", "rounded anew")
     assert (code, err) == (0, "")
-    assert "values corrected, with the reason that you give: 2" in out
+    assert "values corrected: 2, because: rounded anew" in out
     with open_store(store) as opened:
         assert opened.corrections() == []
 

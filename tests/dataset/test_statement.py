@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from search_insights.dp.accounting import epsilon_of_days
+from search_insights.dp.accounting import epsilon_of_weeks
 from search_insights.spec.coverage import Coverage
 from search_insights.store.opening import open_store
 from tests.support.datasets import dataset_of, json_of
@@ -65,10 +65,10 @@ def test_the_dataset_says_the_day_of_a_commit_and_no_time(store: Path) -> None:
 
 
 def test_the_statement_says_what_is_not_promised(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Users active on 7 days or on all days have a larger epsilon than for one day, but smaller than the sum."""
-    monkeypatch.setattr("search_insights.dataset.statement.epsilon_of_days", epsilon_of_days)
+    """Users active on all 7 days of a week have a larger epsilon than for one day, and in two weeks a still larger."""
+    monkeypatch.setattr("search_insights.dataset.statement.epsilon_of_weeks", epsilon_of_weeks)
     statement = json_of(dataset_of(store), "privacy.json")
     week, all_days = statement["not_promised"].values()
     assert all_days["days"] == 14
-    assert 2.19 < week["epsilon"] < all_days["epsilon"] < 14 * 2.19
+    assert 7 * 2.19 < week["epsilon"] < all_days["epsilon"] < 2 * week["epsilon"]
     assert statement["not_covered"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from search_insights.dp.accounting import Accounting, account, cases, epsilon_of_days, require_promise
+from search_insights.dp.accounting import Accounting, account, cases, epsilon_of_weeks, require_promise
 from search_insights.errors import CheckFailed
 from search_insights.spec.spec import Promise, Sigma, Spec
 from tests.support.other_country import other_spec, plain_spec, specs
@@ -210,6 +210,7 @@ def test_more_noise_gives_less_epsilon(paper: Spec) -> None:
 
 
 def test_more_days_give_more_epsilon(paper: Spec) -> None:
-    """A user active on more days has a larger epsilon, but smaller than the sum over the days."""
-    one, two, seven = (epsilon_of_days(paper, days) for days in (1, 2, 7))
-    assert one < two < seven < 7 * one
+    """In different weeks days add up to less than their sum; in one week, whose noise they share, to more."""
+    one, apart = (epsilon_of_weeks(paper, weeks, days=1) for weeks in (1, 7))
+    together = epsilon_of_weeks(paper, 1)
+    assert one < apart < 7 * one < together

@@ -1,4 +1,7 @@
-"""The epsilon of a user over many days holds whatever the case of each day, and is not much above what it must be."""
+"""The epsilon of a user of many days holds whatever the case of each day, and is not much above what it must be.
+
+The days of a week share its noise: a user who is active on k of them may change a count by k. Weeks have their own.
+"""
 
 import dataclasses
 import math
@@ -13,9 +16,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from search_insights.dp import losses
-from search_insights.dp.accounting import account, cases, epsilon_of_days
+from search_insights.dp.accounting import account, cases, epsilon_of_weeks
 from search_insights.dp.gaussian import epsilon_of_mu, mu_of_sigmas
-from search_insights.spec.spec import Category, Level, Promise, Sigma, SizeClass, Spec
+from search_insights.spec.size_classes import SizeClass
+from search_insights.spec.spec import Category, Level, Promise, Sigma, Spec
 from search_insights.support.arrays import Floats
 from tests.support.other_country import plain_spec, specs
 
@@ -47,19 +51,24 @@ def spec_of(open_sigmas: Sequence[float], classed: Sequence[Sequence[float]], de
 
 
 def exact_epsilon(sigmas: Sequence[float], delta: float) -> float:
-    """Solve delta(epsilon) of discrete Gaussian mechanisms of sensitivity 1 by a sum over all their outputs.
+    """Solve delta(epsilon) of discrete Gaussian mechanisms whose counts change by 1."""
+    return exact_epsilon_of([(sigma, 1) for sigma in sigmas], delta)
 
-    The losses of one sigma are multiples of its 1 / (2 sigma^2), so repeated mechanisms add up exactly.
+
+def exact_epsilon_of(mechanisms: Sequence[tuple[float, int]], delta: float) -> float:
+    """Solve delta(epsilon) of discrete Gaussian mechanisms by a sum over all their outputs: a sigma and a change each.
+
+    The losses of one sigma are multiples of its change / (2 sigma^2), so repeated mechanisms add up exactly.
     """
     loss, mass = np.zeros(1), np.ones(1)
-    for sigma, times in Counter(sigmas).items():
-        outputs = np.arange(-math.ceil(9 * sigma) - 1, math.ceil(9 * sigma) + 3)
-        weights = np.exp(-((outputs - 1) ** 2) / (2 * sigma**2))
+    for (sigma, shift), times in Counter(mechanisms).items():
+        outputs = np.arange(-math.ceil(9 * sigma) - 1, math.ceil(9 * sigma) + 2 + shift)
+        weights = np.exp(-((outputs - shift) ** 2) / (2 * sigma**2))
         once = weights / weights.sum()
         of_sigma: Floats = np.ones(1)
         for _ in range(times):
             of_sigma = np.convolve(of_sigma, once)
-        multiples = 2 * (outputs[0] * times + np.arange(of_sigma.size)) - times
+        multiples = shift * (2 * (outputs[0] * times + np.arange(of_sigma.size)) - shift * times)
         loss = np.add.outer(loss, multiples / (2 * sigma**2)).ravel()
         mass = np.multiply.outer(mass, of_sigma).ravel()
         loss, mass = loss[mass > 1e-16], mass[mass > 1e-16]  # leaves out less than 1e-10
@@ -71,36 +80,48 @@ def exact_epsilon(sigmas: Sequence[float], delta: float) -> float:
     return low
 
 
-def mixtures(spec: Spec, days: int) -> Iterator[list[float]]:
-    """Yield the sigmas of every way in which the cases of so many days can be chosen."""
-    for chosen in combinations_with_replacement(cases(spec), days):
+def mixtures(spec: Spec, weeks: int) -> Iterator[list[float]]:
+    """Yield the sigmas of every way in which the cases of so many weeks, with a day each, can be chosen."""
+    for chosen in combinations_with_replacement(cases(spec), weeks):
         yield [s.value for case in chosen for s in case.sigmas]
 
 
-def worst_mixture(spec: Spec, days: int) -> float:
-    return max(exact_epsilon(sigmas, spec.promise.delta) for sigmas in mixtures(spec, days))
+def worst_mixture(spec: Spec, weeks: int) -> float:
+    return max(exact_epsilon(sigmas, spec.promise.delta) for sigmas in mixtures(spec, weeks))
 
 
-def test_days_of_different_cases_are_covered() -> None:
-    """With sigmas 0.2 and 0.25 a day of each reveals more than two days of either: 36.5, not 32."""
+def mixtures_of_a_week(spec: Spec, days: int) -> Iterator[list[tuple[float, int]]]:
+    """Yield the mechanisms of every way in which the days of a week can be chosen: days of one case share counts."""
+    for chosen in combinations_with_replacement(cases(spec), days):
+        changes = Counter((sigma.key, sigma.value) for case in chosen for sigma in case.sigmas)
+        yield [(value, change) for (_, value), change in changes.items()]
+
+
+def test_weeks_of_different_cases_are_covered() -> None:
+    """With sigmas 0.2 and 0.25 a day of each, in two weeks, reveals more than two of either: 36.5, not 32."""
     same = max(exact_epsilon([sigma] * 2, 1e-5) for sigma in (0.2, 0.25))
     mixed = exact_epsilon([0.2, 0.25], 1e-5)
     assert same < 32 < 36 < mixed
-    bound = epsilon_of_days(spec_of([], [[0.2, 9000.0], [0.25, 9000.0]], 1e-5), 2)
+    bound = epsilon_of_weeks(spec_of([], [[0.2, 9000.0], [0.25, 9000.0]], 1e-5), 2, days=1)
     assert mixed <= bound < mixed + 0.01
 
 
 @settings(max_examples=8)
 @given(st.data(), st.integers(2, 3), st.integers(2, 3), st.sampled_from([1e-2, 1e-5, 1e-9]))
-def test_no_mixture_of_days_exceeds_the_epsilon_of_days(
+def test_no_mixture_of_days_exceeds_the_epsilon_of_weeks(
     data: st.DataObject, classes: int, days: int, delta: float
 ) -> None:
-    """Two or three days, each of any class or known to open levels only: the exact epsilon is never above the bound."""
+    """Two or three days, each of any class or known to open levels only: the exact epsilon is never above the bound.
+
+    Neither if they are days of different weeks, nor if they are days of one week.
+    """
     sigmas = data.draw(st.lists(st.floats(0.15, 1.2), min_size=classes, max_size=classes))
     open_sigma = data.draw(st.none() | st.floats(1.0, 1.5))
     spec = spec_of([open_sigma] * 2 if open_sigma else [], [[sigma] * 2 for sigma in sigmas], delta)
     exact = worst_mixture(spec, days)
-    assert exact - 1e-9 <= epsilon_of_days(spec, days) <= 1.2 * exact + 0.01
+    assert exact - 1e-9 <= epsilon_of_weeks(spec, days, days=1) <= 1.2 * exact + 0.01
+    in_a_week = max(exact_epsilon_of(mechanisms, delta) for mechanisms in mixtures_of_a_week(spec, days))
+    assert in_a_week - 1e-9 <= epsilon_of_weeks(spec, 1, days=days) <= 1.2 * in_a_week + 0.01
 
 
 @settings(max_examples=6)
@@ -109,7 +130,7 @@ def test_days_of_one_case_are_what_dp_accounting_composes(sigma: float, days: in
     """Where there is one case only, the bound is the library's own composition, as far as the grid allows."""
     one = pld.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=1e-3, use_connect_dots=True)
     composed = one.self_compose(2 * days)
-    epsilon = epsilon_of_days(spec_of([], [[sigma, sigma]], delta), days)
+    epsilon = epsilon_of_weeks(spec_of([], [[sigma, sigma]], delta), days, days=1)
     assert epsilon == pytest.approx(composed.get_epsilon_for_delta(delta), rel=1e-3, abs=2 * days * 1e-4)
 
 
@@ -117,28 +138,35 @@ def test_days_of_one_case_are_what_dp_accounting_composes(sigma: float, days: in
 
 
 def test_the_days_of_the_packaged_release_are_those_of_its_worst_case(paper: Spec) -> None:
-    """Its noise is so close to the continuous Gaussian that mixtures add nothing: the published figures are exact."""
-    figures = {days: f"{epsilon_of_days(paper, days):.4f}" for days in (1, 2, 7, 1000)}
-    assert figures == {1: "2.1868", 2: "3.2344", 7: "6.7029", 1000: "220.4273"}
+    """Its noise is so close to the continuous Gaussian that mixtures add nothing: the published figures are exact.
+
+    A user of all days of a week changes its counts by 7, which is a mu 7 times as large.
+    """
+    apart = {weeks: f"{epsilon_of_weeks(paper, weeks, days=1):.4f}" for weeks in (1, 2, 7, 1000)}
+    assert apart == {1: "2.1868", 2: "3.2344", 7: "6.7029", 1000: "220.4273"}
+    worst = max(mu_of_sigmas(s.value for s in case.sigmas) for case in cases(paper))
+    for weeks in (1, 2, 22):
+        closed = epsilon_of_mu(7 * math.sqrt(weeks) * worst, paper.promise.delta)
+        assert epsilon_of_weeks(paper, weeks) == pytest.approx(closed, rel=1e-3)
 
 
 def test_one_day_is_what_is_promised(paper: Spec) -> None:
     """The epsilon of one day is that of the promise's accounting."""
-    assert epsilon_of_days(paper, 1) == account(paper).epsilon
+    assert epsilon_of_weeks(paper, 1, days=1) == pytest.approx(account(paper).epsilon, abs=1e-4)
 
 
 @settings(max_examples=4, suppress_health_check=[HealthCheck.too_slow])
 @given(specs(), st.sampled_from([2, 7, 364, 10_000]))
 def test_the_days_of_any_spec_have_an_epsilon(spec: Spec, days: int) -> None:
     """It is a number, not infinity, between that of one day and the sum over all days; more days have more."""
-    one, few, many = (epsilon_of_days(spec, n) for n in (1, days, 2 * days))
+    one, few, many = (epsilon_of_weeks(spec, n, days=1) for n in (1, days, 2 * days))
     assert one - 1e-4 <= few <= many < math.inf
 
 
 def test_a_loss_beyond_the_range_of_floating_point_numbers_is_composed() -> None:
     """e^-900 is 0 for a computer; losses of that size are composed all the same."""
     spec = spec_of([], [[0.1, 1000.0]], 1e-5)
-    assert 18 * 50 <= epsilon_of_days(spec, 18) < 18 * 50.01
+    assert 18 * 50 <= epsilon_of_weeks(spec, 18, days=1) < 18 * 50.01
 
 
 # Curves

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from search_insights.spec.spec_file import load_spec, spec_toml
 from tests.lab.kills import Case, run_process
-from tests.support.logs import write_log
+from tests.support.logs import little_geography, write_log
 from tests.support.other_country import other_geography, other_spec_file
+from tests.support.top_searches import SMALL
 
 FIRST = date(2023, 10, 1)  # a Sunday
 WEEKS = tuple(FIRST + timedelta(weeks=i) for i in range(3))
@@ -76,6 +77,40 @@ def new_folder(folder: Path, *weeks: date) -> Path:
     return folder
 
 
+TEXT_WEEKS = (date(2021, 3, 8), date(2021, 3, 15))
+TEXTS = ("covid vaccine near me", "is the covid vaccine safe", "covid vaccine news", "weather")
+
+
+def text_log(folder: Path) -> Path:
+    """Write a log of two weeks of the little country, with queries: each text by 35 users a week."""
+    queries, days = ", ".join(f"'{text}'" for text in TEXTS), "to_days((i % 7)::INTEGER)"
+    return write_log(
+        folder / "log" / "texts.parquet",
+        f"""SELECT i AS user_id,
+            TIMESTAMPTZ '{TEXT_WEEKS[0]} 20:00:00+00' + {days} + to_days(7 * w::INTEGER) AS timestamp,
+            ['94103', '95667', 'geoId/35'][1 + i % 3] AS region, [{queries}][1 + (i // 7) % {len(TEXTS)}] AS query
+            FROM range(140) AS r(i), range(2) AS s(w)""",
+    )
+
+
+def text_folder(folder: Path) -> Path:
+    """Make the folder of a publisher of the little country, whose spec has top searches and whose log has texts."""
+    text_log(folder)
+    little_geography(folder)
+    spec = load_spec("vaccination-v2")
+    top = replace(SMALL, total_threshold=16)
+    spec = replace(spec, top_searches=top, promise=replace(spec.promise, epsilon=9.0))
+    (folder / "texts.toml").write_text(spec_toml(spec), encoding="utf-8")
+    return folder
+
+
+def text_words(*weeks: date) -> tuple[str, ...]:
+    """Return the arguments that anonymize weeks of that log."""
+    named = [word for week in weeks for word in ("--week", str(week))]
+    spec = ("--spec", "texts.toml", "--geography", "little.csv", "--code-level", "postal_code", "--other-weeks")
+    return ("anonymize", "log", "--store", "store.db", *spec, *named)
+
+
 def cases(home: Path) -> list[Case]:
     """Prepare the cases, each with its folder."""
     nothing = new_folder(home / "nothing", *WEEKS)
@@ -94,6 +129,7 @@ def cases(home: Path) -> list[Case]:
         Case("init", one, begin, makes=("new",), again=frozenset({0, 2})),
         Case("anonymize, first", nothing, anonymize_words(*WEEKS[:2]), makes=files),
         Case("anonymize, later", one, anonymize_words(*WEEKS), makes=files),
+        Case("anonymize, texts", text_folder(home / "texts"), text_words(*TEXT_WEEKS), makes=files),
         Case("publish, first", _without_dataset(three, home / "unpublished"), PUBLISH, makes=("dataset",)),
         Case("publish, again", three, PUBLISH),
         Case("store backup", three, second, makes=("second.db",), again=frozenset({0, 2})),

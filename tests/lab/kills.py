@@ -28,13 +28,10 @@ from typing import Any
 
 import search_insights
 from search_insights.errors import StoreError
-from search_insights.spec.weeks import Week
 from search_insights.store.journal import read_journal
-from search_insights.store.ledger import LedgerEntry, ModelRecord
 from search_insights.store.opening import open_store
 from search_insights.store.store import Store
 from search_insights.store.verification import problems
-from search_insights.support.arrays import Counts
 from search_insights.trends.scaling import scale_problems
 from tests.lab.fork_server import start_forked
 from tests.support.quick_accounting import patch_accounting
@@ -46,6 +43,7 @@ WRITERS = (
     "anonymization.py",
     "dataset/publication.py",
     "dataset/tables.py",
+    "dataset/top_searches.py",
     "dashboards/data_files.py",
     "dashboards/downloads.py",
     "dashboards/site.py",
@@ -59,6 +57,7 @@ WRITERS = (
     "store/lost.py",
     "store/opening.py",
     "store/store.py",
+    "store/top_searches.py",
     "support/replace_folder.py",
     "support/working_folder.py",
     "trends/release.py",
@@ -158,10 +157,8 @@ def die_after_commit() -> None:
     """Make the process die when a week is committed and the file is not yet closed."""
     commit = Store.commit_week
 
-    def last_commit(
-        store: Store, week: Week, noisy: Counts, entry: LedgerEntry, model: ModelRecord | None = None
-    ) -> None:
-        commit(store, week, noisy, entry, model)
+    def last_commit(store: Store, *week: Any) -> None:
+        commit(store, *week)
         os.kill(os.getpid(), signal.SIGKILL)
 
     Store.commit_week = last_commit  # type: ignore[method-assign, assignment]
@@ -287,6 +284,7 @@ def _require_sound(case: Case, folder: Path, noise: dict[str, str]) -> None:
             if wrong:
                 raise AssertionError(f"{case.name}: {wrong}")
             seen += [(str(entry.week), entry.checksum) for entry in opened.entries()]
+            seen += [(f"{entry.week} (texts)", entry.top_searches) for entry in opened.entries()]
     except StoreError as error:
         if "no such store" not in str(error) and "store is empty" not in str(error):
             raise

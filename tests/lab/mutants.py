@@ -16,7 +16,9 @@ import pytest
 
 from search_insights import anonymization
 from search_insights.dp import noise
+from search_insights.dp.top_searches import noisy_top_searches
 from search_insights.private import bounding, counting
+from search_insights.private import top_searches as texts
 from search_insights.private.counting import WeekCounts, add_contributions, count_week
 from search_insights.private.duckdb_engine import DuckDbEngine
 from search_insights.private.engine import Contributions
@@ -46,7 +48,8 @@ class Mutant:
 def everywhere(monkeypatch: Patch, function: Callable[..., Any], instead: Callable[..., Any]) -> None:
     """Replace a function in every module that has taken it by name: of the program, and of tests that call it."""
     name = function.__name__
-    callers = ("search_insights", "tests.support.bounded", "tests.dp.test_noise", "tests.trends.test_reconciliation")
+    tests = ("support.bounded", "dp.test_noise", "dp.test_top_searches", "trends.test_reconciliation")
+    callers = ("search_insights", *(f"tests.{module}" for module in tests))
     for module in [module for path, module in sys.modules.items() if path.startswith(callers)]:
         if getattr(module, name, None) is function:
             monkeypatch.setattr(module, name, instead)
@@ -108,6 +111,23 @@ def _variance_without_parent(monkeypatch: Patch) -> None:
     everywhere(monkeypatch, reconciled, _code(reconciled, ("(spread[parents] - b[parents])", "spread[parents]")))
 
 
+def _texts_sql(rule: str, instead: str) -> Callable[[Patch], None]:
+    """Change a rule of how texts are counted."""
+
+    def put_in(monkeypatch: Patch) -> None:
+        given = texts._sql()
+        if rule not in given:
+            raise ValueError(f"top_searches.sql no longer says {rule!r}")
+        monkeypatch.setattr(texts, "_sql", lambda: given.replace(rule, instead))
+
+    return put_in
+
+
+def _shown_texts(rule: str, instead: str) -> Callable[[Patch], None]:
+    """Change a rule of which texts are shown, with which noise."""
+    return lambda monkeypatch: everywhere(monkeypatch, noisy_top_searches, _code(noisy_top_searches, (rule, instead)))
+
+
 def _x4_dropped(monkeypatch: Patch) -> None:
     _sql(
         monkeypatch,
@@ -144,7 +164,7 @@ def _x3_dropped(monkeypatch: Patch) -> None:
 def _x1_per_week(monkeypatch: Patch) -> None:
     bound = DuckDbEngine.bound
 
-    def whole_week(engine: DuckDbEngine, day: Any, begin: Any, end: Any) -> Contributions:
+    def whole_week(engine: DuckDbEngine, day: Any, begin: Any, end: Any, vocabulary: Any = None) -> Contributions:
         week = Week(day, engine.spec.time_zone)
         found = bound(
             engine,
@@ -231,6 +251,9 @@ def _clipped(counts: Counts, sigmas: Floats) -> Counts:
 _AUDIT = "tests/audit/test_audit.py::test_the_promise_is_not_broken_and_nearly_reached"
 _RESTS = "tests/audit/test_audit.py::test_rest_cells_have_noise_like_all_others"
 _BOUNDS = "tests/private/test_bounding.py::test_a_user_everywhere_at_once_counts_like_anyone[duckdb]"
+_EDGE = "tests/dp/test_top_searches.py::test_a_new_text_at_the_edge_shows_as_often_as_its_tail_says"
+_FLOOR = "tests/private/test_top_searches.py::test_a_text_below_the_floor_never_leaves_the_engine[4]"
+_ATTACKS_ON_TEXTS = "tests/audit/test_text_attack.py::test_top_searches_are_attacked_and_nothing_is_broken"
 _SIGMAS = "tests/dp/test_noise.py::test_each_kind_of_cell_gets_the_sigma_of_the_spec"
 
 MUTANTS = {
@@ -295,6 +318,39 @@ MUTANTS = {
         ("tests/spec/test_measures.py::test_a_user_day_adds_to_each_measure_what_the_table_says",),
     ),
     "rests_without_noise": Mutant("rest cells without noise", _rests_without_noise, (_RESTS,)),
+    "threshold_off_by_one": Mutant(
+        "top searches: a threshold off by one",
+        _shown_texts("noisy >= top.total_threshold", "noisy >= top.total_threshold - 1"),
+        (_EDGE,),
+    ),
+    "floor_ignored": Mutant(
+        "top searches: the floor of users is ignored",
+        _texts_sql("OR t.users >= (SELECT max(min_users) FROM text_floor)", "OR t.users >= 1"),
+        (_FLOOR,),
+    ),
+    "user_days_of_texts": Mutant(
+        "top searches: user-days are counted instead of users",
+        _texts_sql("count(DISTINCT user_id) AS users", "count(user_id) AS users"),
+        (_FLOOR, _ATTACKS_ON_TEXTS),
+    ),
+    "noise_on_non_empty_states": Mutant(
+        "top searches: noise only where somebody searched for the text",
+        _shown_texts(
+            "add_noise(there, np.full(there.shape, top.region_sigma))",
+            "np.where(there == 0, 0, add_noise(there, np.full(there.shape, top.region_sigma)))",
+        ),
+        ("tests/dp/test_top_searches.py::test_every_public_text_and_every_region_gets_noise", _ATTACKS_ON_TEXTS),
+    ),
+    "list_of_exact_counts": Mutant(
+        "top searches: the public list is made from exact counts",
+        _shown_texts("(noisy >= top.total_threshold)", "(exact.users >= top.total_threshold)"),
+        (_EDGE,),
+    ),
+    "texts_of_every_search": Mutant(
+        "top searches: a user-day counts in every text that it has",
+        _texts_sql("ON e.user_id = d.user_id AND e.draw = d.draw", "ON e.user_id = d.user_id"),
+        ("tests/private/test_top_searches.py::test_a_user_day_counts_in_one_text",),
+    ),
     "variance_without_parent": Mutant(
         "a reconciled variance that forgets the region above",
         _variance_without_parent,

@@ -14,7 +14,8 @@ from search_insights.private.log import LogSource
 from search_insights.private.region_names import region_names
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
-from search_insights.spec.spec import Level, Sigma, SizeClass
+from search_insights.spec.size_classes import SizeClass
+from search_insights.spec.spec import Level, Sigma
 from tests.support.logs import (
     LITTLE_REGIONS,
     ROWS,

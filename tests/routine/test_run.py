@@ -50,7 +50,9 @@ def test_a_run_does_all_that_is_due_and_the_next_changes_nothing(weekly: Weekly)
     code, lines, err = weekly.run()
     assert code == 0
     assert lines[:2] == [f"week {FIRST}: committed to store.db", f"week {SECOND}: committed to store.db"]
-    assert lines[3:5] == [f"dataset: published, 2 weeks, the last {SECOND}", "site: built"]
+    warning = "Note: the scale is set by 2 weeks only, and fixed for good"
+    assert lines[3].startswith(f"dataset: published, 2 weeks, the last {SECOND}. {warning}")
+    assert lines[4] == "site: built"
     assert lines[5].startswith("backups: store-")
     assert err.startswith("settings: search-insights.toml (store, spec, geography, dataset, site, location, ")
     assert list(published_weeks(weekly.folder / "dataset")) == [FIRST, SECOND]

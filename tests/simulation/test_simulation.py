@@ -138,9 +138,10 @@ def run_command(*arguments: str | Path) -> int:
 
 
 def test_the_command_writes_the_log_and_says_that_the_truth_is_private(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It prints where the log is, how large it is, and that the truth is for evaluation only."""
+    monkeypatch.setattr("search_insights.commands.console.PATIENCE", math.inf)  # however busy the machine is
     where = ("--spec", other_spec_file(tmp_path), "--geography", other_geography(tmp_path))
     what = ("--from", "2023-10-01", "--weeks", "2", "--events-per-week", "7000", "--seed", "3")
     code = run_command("--out", tmp_path / "log", *what, *where, "--truth", tmp_path / "t.parquet")

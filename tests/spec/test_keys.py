@@ -14,17 +14,18 @@ from search_insights.spec.commented import commented_toml
 from search_insights.spec.keys import REQUIRED, SECTIONS, Key, section
 from search_insights.spec.measures import Counting, Measure
 from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
+from search_insights.spec.size_classes import SizeClass
 from search_insights.spec.spec import (
     Category,
     Level,
     Promise,
-    SizeClass,
     Spec,
     Total,
     Trend,
 )
 from search_insights.spec.spec_file import parse_spec
 from search_insights.spec.toml_table import TYPE_WORDS
+from search_insights.spec.top_searches import TopSearches
 from tests.support.other_country import other_spec, plain_spec
 from tests.support.packaged_spec import PACKAGED, PACKAGED_V2
 
@@ -40,6 +41,7 @@ VALUE_OBJECTS: dict[str, type[Any]] = {
     "reliability": Reliability,
     "sparsity": Sparsity,
     "scaling": Scaling,
+    "top_searches": TopSearches,
 }
 
 
@@ -94,7 +96,7 @@ def test_the_comments_explain_every_table_and_key_once() -> None:
     """Also keys that are not used: they are there as comments, with an example that TOML can read."""
     text = commented_toml(plain_spec(), "A head.")
     joined = " ".join(line.removeprefix("# ") for line in text.splitlines())
-    used = {s.name for s in SECTIONS} - {"size_classes", "size_classes.class", "counting", "measure"}
+    used = {s.name for s in SECTIONS} - {"size_classes", "size_classes.class", "counting", "measure", "top_searches"}
     for part in SECTIONS:
         for key in part.keys if part.name in used - {"sigma"} else ():
             assert joined.count(_start(key)) == sum(_start(k) == _start(key) for s in SECTIONS for k in s.keys), (

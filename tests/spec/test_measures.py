@@ -137,8 +137,8 @@ WRONG = {
         "a list of numbers",
         "a list",
     ),
-    "no sigma of a measure": ("U = 30.0\n", "", "sigma.state.U", "a standard deviation", "nothing"),
-    "sigma of a category": ("U = 30.0\n", "U = 30.0\nA1 = 30.0\n", "sigma.state.A1", "no such key", "a value"),
+    "no sigma of a measure": ("U = 30.5\n", "", "sigma.state.U", "a standard deviation", "nothing"),
+    "sigma of a category": ("U = 30.5\n", "U = 30.5\nA1 = 30.0\n", "sigma.state.A1", "no such key", "a value"),
 }
 
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from search_insights.errors import SpecError
-from search_insights.spec.spec import Promise, Sigma, SizeClass, Spec
+from search_insights.spec.size_classes import SizeClass
+from search_insights.spec.spec import Promise, Sigma, Spec
 from search_insights.spec.spec_file import load_spec, parse_spec
 from tests.support.other_country import other_spec, other_spec_file, plain_spec, specs
 from tests.support.packaged_spec import PACKAGED, edited

@@ -18,7 +18,8 @@ from search_insights.spec.spec_file import parse_spec, spec_toml
 from search_insights.spec.weeks import Week
 from search_insights.store.identity import new_identity
 from search_insights.store.journal import journal_path
-from search_insights.store.opening import _create, create_or_open_store, open_store
+from search_insights.store.ledger import LostWeek, instants_of
+from search_insights.store.opening import _create, create_or_open_store, open_store, read_ledger
 from search_insights.store.store import Store
 from search_insights.support.arrays import Counts
 from tests.support.logs import MONDAY, Publisher, assert_refused, searches
@@ -26,6 +27,7 @@ from tests.support.other_country import OTHER_REGIONS, other_geography, other_sp
 from tests.support.stores import entry_for
 
 WEEK = Week(date(2023, 10, 1), "Asia/Kathmandu")
+NEXT = Week(date(2023, 10, 8), "Asia/Kathmandu")
 
 
 def fill(path: Path, coverage: Coverage, change: str | None = None) -> None:
@@ -58,6 +60,26 @@ def test_a_committed_week_reads_back_as_it_was(empty_store: Store, noisy: Counts
     np.testing.assert_array_equal(empty_store.noisy_counts(WEEK), noisy)
     assert empty_store.entries() == [entry]
     assert empty_store.holds(WEEK)
+
+
+def test_the_ledger_read_alone_is_that_of_the_store(tmp_path: Path, other_coverage: Coverage) -> None:
+    """Without the geography it has the same spec, entries and lost weeks, and refuses what opening a store refuses."""
+    path = tmp_path / "store.db"
+    lost = LostWeek(NEXT.first_day, *instants_of(NEXT), "no log", "2023-10-09")
+    with pytest.raises(StoreError, match="no such store"):
+        read_ledger(path)
+    fill(path, other_coverage)
+    with open_store(path, writable=True) as store:
+        store.lose(lost)
+    with open_store(path) as store:
+        ledger = read_ledger(path)
+        assert (ledger.entries, ledger.lost) == (store.entries(), [lost])
+        assert list(ledger.specs.values()) == [store.coverage.spec]
+        assert list(ledger.sources.values()) == [store.coverage.geography.source]
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("DELETE FROM ledger")
+    with pytest.raises(StoreError, match="is empty"):
+        read_ledger(path)
 
 
 def test_a_week_is_committed_once(empty_store: Store, noisy: Counts, other_coverage: Coverage) -> None:

@@ -30,7 +30,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "audit": ("spec", "dp", "private", "store", "anonymization"),
     "us": ("spec",),
     "checking": ("spec", "private", "store", "anonymization"),
-    "anonymization": ("spec", "private", "dp", "store", "dataset.folder"),
+    "anonymization": ("spec", "classifier", "private", "dp", "store", "dataset.folder"),
     "routine": ("spec", "classifier", "store", "trends", "dataset", "dashboards", "anonymization", "checking"),
 }
 

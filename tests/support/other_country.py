@@ -13,13 +13,13 @@ import duckdb
 from hypothesis import strategies as st
 
 from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
+from search_insights.spec.size_classes import SizeClass
 from search_insights.spec.spec import (
     WEEKDAYS,
     Category,
     Level,
     Promise,
     Sigma,
-    SizeClass,
     Spec,
     Total,
     Trend,

@@ -34,4 +34,4 @@ def patch_accounting(put: Put) -> None:
     """Do the same, and give the number of days as their epsilon, which takes longest to compute."""
     patch_account(put)
     for module in (accounting, statement):
-        put(module, "epsilon_of_days", lambda spec, days, others=(): float(days))
+        put(module, "epsilon_of_weeks", lambda spec, weeks, others=(): 7.0 * weeks)

@@ -10,6 +10,7 @@ _ROOT = Path(__file__).parents[2]
 # What takes longest begins first, so that no worker is left with it at the end. CPU seconds, roughly.
 _LONG = {
     "spark": 180,
+    "site": 100,
     "tests/test_kills.py": 60,
     "tests/audit/test_audit.py": 45,
     "tests/test_mutants.py": 45,
@@ -23,16 +24,30 @@ def files_with_spark() -> set[str]:
     return {file.relative_to(_ROOT).as_posix() for file in files if "SparkSession" in file.read_text(encoding="utf-8")}
 
 
+def files_with_site() -> set[str]:
+    """Return the files of tests that need the site of the United States, which takes long to make."""
+    files = (_ROOT / "tests" / "dashboards").glob("test_*.py")
+    names = ("us_site", "us_data", "site_address", "open_page")
+    return {
+        file.relative_to(_ROOT).as_posix()
+        for file in files
+        if any(name in file.read_text(encoding="utf-8") for name in names)
+    }
+
+
 class Schedule(LoadFileScheduling):  # type: ignore[misc]
-    """A file's tests run on one worker; those with Spark all on one, as a Spark is slow to start and to warm up."""
+    """A file's tests run on one worker; those with Spark all on one, and those with the site all on one.
+
+    A Spark is slow to start and to warm up, and the site is slow to make: each worker would do it again.
+    """
 
     def __init__(self, config: Any, log: Any = None) -> None:
         super().__init__(config, log)
-        self._with_spark = files_with_spark()
+        self._shared = dict.fromkeys(files_with_spark(), "spark") | dict.fromkeys(files_with_site(), "site")
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.split("::", 1)[0]
-        return "spark" if file in self._with_spark else file
+        return self._shared.get(file, file)
 
     def _assign_work_unit(self, node: Any) -> None:
         longest = max(self.workqueue, key=lambda scope: _LONG.get(scope, 0))

@@ -1,5 +1,6 @@
 """Stores with known noisy counts, and releases of them."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from search_insights.spec.coverage import Coverage
 from search_insights.spec.publication_rules import Sparsity
 from search_insights.spec.weeks import Week
 from search_insights.spec.zones import zone_data_version
+from search_insights.store.journal import journal_path
 from search_insights.store.ledger import LedgerEntry, ModelRecord, checksum, instants_of
 from search_insights.store.opening import create_or_open_store, open_store
 from search_insights.store.recording import plan_change, record_change
@@ -74,6 +76,13 @@ def add_weeks(
             spent = replace(entry, epsilon=spec.promise.epsilon, delta=spec.promise.delta)
             store.commit_week(week, noisy, spent, model)
     return path
+
+
+def copy_of_store(store: Path, folder: Path) -> Path:
+    """Copy a store and its journal into a folder."""
+    for path in (store, journal_path(store)):
+        shutil.copy(path, folder / path.name)
+    return folder / store.name
 
 
 def changed(

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from search_insights.errors import ScaleIncomplete, StoreError
+from search_insights.routine.settings import Settings
+from search_insights.routine.steps import steps_of
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.publication_rules import Scaling
 from search_insights.store.lost import lose
@@ -152,6 +154,16 @@ def test_stated_weeks_set_the_scale_when_all_of_them_are_there(tmp_path: Path, s
     assert release.values[0][:, 0, 0] == pytest.approx([100, 100, 40, 120])
 
 
+def test_a_run_waits_for_the_weeks_of_the_scale(tmp_path: Path, short_coverage: Coverage) -> None:
+    """The spec says so, so it is told and no error: a scheduler does not fail every week until they are there."""
+    coverage = weeks_of_scale(short_coverage, 0, 1)
+    settings = Settings(store=add_weeks(tmp_path / "store.db", coverage, {}), dataset=tmp_path / "dataset")
+    (step,) = steps_of(settings, coverage, lambda text: None)
+    assert step.is_due()
+    assert step.do().startswith("not published yet: the weeks from 2021-01-04 to 2021-01-11 set the scale")
+    assert not (tmp_path / "dataset").exists()
+
+
 def test_a_lost_week_of_the_scale_is_not_waited_for(tmp_path: Path, short_coverage: Coverage) -> None:
     """As with sparsity: a week that was declared lost never comes."""
     coverage = weeks_of_scale(short_coverage, 0, 1)
@@ -219,5 +231,5 @@ def test_a_scale_of_fewer_weeks_than_the_window_is_told(tmp_path: Path, short_co
     assert "set by 1 week only" in few_weeks(release.trends, release.scales[0].records)
     stated = make_release(add_weeks(tmp_path / "stated.db", weeks_of_scale(short_coverage, 0, 0), {}))
     assert few_weeks(stated.trends, stated.scales[0].records) == ""
-    whole = make_release(add_weeks(tmp_path / "whole.db", short_coverage, {}, {}, {}, {}))
-    assert few_weeks(whole.trends, whole.scales[0].records) == ""
+    assert few_weeks(release.trends, [replace(release.scaling, weeks=4)]) == "", "as many as the window has"
+    assert few_weeks(release.trends, []) == "", "fixed by an earlier release"

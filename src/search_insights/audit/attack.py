@@ -130,7 +130,7 @@ def _common_searches(coverage: Coverage) -> list[Search]:
 @contextmanager
 def neighbouring_logs(coverage: Coverage, attack: Sequence[Search]) -> Iterator[Neighbours]:
     """Write two logs that differ by the attack; remove them at the end."""
-    week = _past_week(coverage.spec)
+    week = past_week(coverage.spec)
     common = _common_searches(coverage)
     with temporary_folder("audit-") as folder:
         neighbours = Neighbours(week, folder / "without.parquet", folder / "with.parquet")
@@ -139,7 +139,7 @@ def neighbouring_logs(coverage: Coverage, attack: Sequence[Search]) -> Iterator[
         yield neighbours
 
 
-def _past_week(spec: Spec) -> Week:
+def past_week(spec: Spec) -> Week:
     """Return a week in the past, for any spec."""
     monday = date(2021, 3, 1)
     return week_of(spec, monday + timedelta(days=WEEKDAYS.index(spec.first_day_of_week)))

@@ -9,7 +9,7 @@ epsilon from below. For one case both logs are also anonymized, and the contents
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,9 +23,10 @@ from search_insights.audit.attack import (
 )
 from search_insights.audit.bound import Difference, draws_needed, lower_advantage
 from search_insights.audit.store_attack import Finding, audit_store
-from search_insights.dp.accounting import Case, CaseEpsilon, account, advantage_of
+from search_insights.audit.text_attack import TextNeighbours, audit_threshold, text_neighbours, text_noise
+from search_insights.dp.accounting import Case, CaseEpsilon, account, advantage_of, epsilon_of, sigmas_of_texts
 from search_insights.dp.gaussian import epsilon_of_mu, mu_of_advantage, mu_of_epsilon
-from search_insights.errors import CheckFailed
+from search_insights.errors import CheckFailed, InputError
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.support.arrays import Counts
@@ -62,11 +63,15 @@ class AuditedCase:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What all attacks reached, what was found in the stores, and the cases that have no region in the geography."""
+    """What all attacks reached, what was found in the stores, and the cases that have no region in the geography.
+
+    `without_texts` says why top searches were not attacked, if the spec has them.
+    """
 
     cases: tuple[AuditedCase, ...]
     store: tuple[Finding, ...]
     without_region: tuple[str, ...]
+    without_texts: str = ""
 
     @property
     def holds(self) -> bool:
@@ -85,7 +90,7 @@ def audit(
     Without a number of draws, enough are made for the bound to reach about 97 % of the truth.
     """
     cells = CellList(coverage)
-    uppers = account(coverage.spec).cases
+    uppers = account(replace(coverage.spec, top_searches=None)).cases  # the trends; texts have attacks of their own
     attackable = [upper for upper in uppers if target_of(coverage, upper.case) is not None]
     if not attackable:
         raise CheckFailed(f"{coverage.geography.source}: no case of the accounting has a region; nothing to audit")
@@ -101,8 +106,18 @@ def audit(
     findings.append(_audit_all_classes(cells, "all classes", (None, *spec.topics), all_cases))
     if spec.has_one_place:  # a topic alone is where a signed measure is negative
         findings += [_audit_all_classes(cells, f"topic {t} alone", (t,), all_cases) for t in spec.topics]
+    without_texts = ""
+    if spec.top_searches is not None:
+        try:
+            texts = text_neighbours(coverage)
+        except InputError as error:  # such as a model that does not know the spec's categories
+            without_texts = str(error)
+        else:
+            progress("attacking top searches")
+            cases.append(_audit_known_text(coverage, texts, draws, confidence, progress))
+            findings += [*texts.findings(spec.top_searches), *audit_threshold(spec.top_searches)]
     without_region = tuple(upper.case.name for upper in uppers if upper not in attackable)
-    return Audit(tuple(cases), tuple(findings), without_region)
+    return Audit(tuple(cases), tuple(findings), without_region, without_texts)
 
 
 def _exact_counts(cells: CellList, logs: Neighbours) -> tuple[Counts, Counts]:
@@ -135,6 +150,22 @@ def _audit_case(
         upper.epsilon,
         confidence,
     )
+
+
+def _audit_known_text(
+    coverage: Coverage, texts: TextNeighbours, draws: int | None, confidence: float, progress: Progress
+) -> AuditedCase:
+    """Bound what the counts of public texts give away of one user-day, apart from the trends."""
+    difference, delta = texts.difference(coverage), coverage.spec.promise.delta
+    case = Case("known text", sigmas_of_texts(coverage.spec))
+    gaps, sigmas = np.abs(difference.with_it - difference.without), [s.value for s in case.sigmas]
+    as_accounted = gaps.tolist() == [1, 1] and difference.sigmas.tolist() == sigmas
+    allowed, upper = advantage_of(case.sigmas), epsilon_of(case, delta)
+    n = draws or draws_needed(allowed, confidence, _SHORTFALL)
+    noise = text_noise(coverage) if as_accounted else None
+    reached = lower_advantage(difference, n, confidence, progress, noise)
+    mu = mu_of_epsilon(upper, delta) * mu_of_advantage(reached) / mu_of_advantage(allowed)
+    return AuditedCase(case.name, difference.size, as_accounted, n, epsilon_of_mu(mu, delta), upper, confidence)
 
 
 def _audit_all_classes(

@@ -19,6 +19,7 @@ scale. The shape is tested separately (tests/dp/test_noise.py).
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,8 @@ from search_insights.dp.noise import add_noise
 from search_insights.support.arrays import Counts, Floats
 
 _BATCH = 400_000  # values drawn at a time, to limit memory
+
+Noise = Callable[[Counts, int], Counts]  # takes counts and how often, and returns what was added to each
 # Moves the threshold off exact ties, which rounding would otherwise put on either side.
 _TIE_BREAK = 1 + 1e-9
 
@@ -72,20 +75,27 @@ def draws_needed(advantage: float, confidence: float, shortfall: float) -> int:
 
 
 def lower_advantage(
-    difference: Difference, draws: int, confidence: float, progress: Callable[[str], None] = lambda text: None
+    difference: Difference,
+    draws: int,
+    confidence: float,
+    progress: Callable[[str], None] = lambda text: None,
+    noise: Noise | None = None,
 ) -> float:
-    """Draw the program's noise `draws` times for each log, attack, and bound the advantage from below."""
+    """Draw the program's noise `draws` times for each log, attack, and bound the advantage from below.
+
+    `noise` draws it for some counts, so many times, if not each cell gets noise of its own.
+    """
     if not difference.size:
         return 0.0
     tally = Tally()
     batch = max(1, _BATCH // difference.size)
     while tally.draws < draws:
-        tally += attack(difference, min(draws - tally.draws, batch))
+        tally += attack(difference, min(draws - tally.draws, batch), noise)
         progress(f"{tally.draws:,} of {draws:,} draws")
     return bound(tally, confidence)
 
 
-def attack(difference: Difference, draws: int) -> Tally:
+def attack(difference: Difference, draws: int, noise: Noise | None = None) -> Tally:
     """Guess from noisy counts which log they came from. The test sees each count's distance from `without`."""
     gap = difference.with_it - difference.without
     weights = gap / difference.sigmas**2
@@ -95,8 +105,9 @@ def attack(difference: Difference, draws: int) -> Tally:
         answer: npt.NDArray[np.bool_] = distance @ weights > threshold
         return answer
 
-    noises = [_noise(counts, difference.sigmas, draws) for counts in (difference.without, difference.with_it)]
-    (alarms, _), (_, hits) = answers = [(answers_with(noise), answers_with(noise + gap)) for noise in noises]
+    draw = noise or partial(_noise, sigmas=difference.sigmas)
+    noises = [draw(counts, draws) for counts in (difference.without, difference.with_it)]
+    (alarms, _), (_, hits) = answers = [(answers_with(drawn), answers_with(drawn + gap)) for drawn in noises]
     return Tally(
         draws,
         false_alarms=int(alarms.sum()),
@@ -105,7 +116,7 @@ def attack(difference: Difference, draws: int) -> Tally:
     )
 
 
-def _noise(counts: Counts, sigmas: Floats, draws: int) -> Counts:
+def _noise(counts: Counts, draws: int, sigmas: Floats) -> Counts:
     """Add noise to the counts `draws` times as the program does, and return what was added."""
     tiled = np.tile(counts, draws)
     return (add_noise(tiled, np.tile(sigmas, draws)) - tiled).reshape(draws, -1)

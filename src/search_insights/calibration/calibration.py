@@ -2,7 +2,8 @@
 
 The cases of the accounting share the open levels. So the open levels are scaled first, by the factor at which the worst
 case meets the promise; then the classed sigmas of each case by the factor at which that case meets it too. The case of
-user-days known only at open levels is part of every other case, and stays below.
+user-days known only at open levels is part of every other case, and stays below. Every case includes what top searches
+cost; their own sigmas and threshold stay.
 """
 
 import math
@@ -10,7 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from search_insights.dp.accounting import cases, epsilon_of, require_promise
+from search_insights.dp.accounting import (
+    Case,
+    epsilon_of_trend_case,
+    require_promise,
+    sigmas_of_texts,
+    trend_cases,
+    with_texts,
+)
 from search_insights.dp.gaussian import mu_of_epsilon, mu_of_sigmas
 from search_insights.errors import CheckFailed
 from search_insights.spec.spec import MAX_SIGMA, MIN_SIGMA, Promise, Sigma, Spec
@@ -26,16 +34,33 @@ def calibrate(spec: Spec, promise: Promise) -> Spec:
     """Return the spec with this promise, and with sigmas at which every size class meets it."""
     if not spec.sigmas:
         raise CheckFailed(f"spec {spec.name!r} reports no region, so it has no sigmas to calibrate")
-    worst = max((case.sigmas for case in cases(spec)), key=lambda sigmas: mu_of_sigmas(s.value for s in sigmas))
-    shared = _scaled([s for s in spec.sigmas if s.size_class is None], _factor(worst, (), promise))
-    found = {s.key: s for s in shared}
-    for size_class in spec.class_names:
-        own = [s for s in spec.sigmas if s.size_class == size_class]
+    _require_room_for_new_texts(spec, promise)
+    found = replace(spec, promise=promise)
+    worst = max(trend_cases(found), key=lambda case: mu_of_sigmas(s.value for s in case.sigmas))
+    all_scaled = _meeting(found, worst.name, worst.sigmas)
+    found = _with_values(found, [s for s in all_scaled if s.size_class is None])
+    for size_class in found.class_names:
+        own = [s for s in found.sigmas if s.size_class == size_class]
         if own:
-            found |= {s.key: s for s in _scaled(own, _factor(own, shared, promise))}
-    new = replace(spec, promise=promise, sigmas=tuple(found[s.key] for s in spec.sigmas))
-    require_promise(new)
-    return new
+            found = _with_values(found, _meeting(found, size_class, own))
+    require_promise(found)
+    return found
+
+
+def _with_values(spec: Spec, sigmas: Sequence[Sigma]) -> Spec:
+    """Return the spec with other values of some sigmas."""
+    new = {s.key: s for s in sigmas}
+    return replace(spec, sigmas=tuple(new.get(s.key, s) for s in spec.sigmas))
+
+
+def _require_room_for_new_texts(spec: Spec, promise: Promise) -> None:
+    """Refuse a threshold that shows a new text more often than delta allows, whatever the sigmas are."""
+    chance = max(case.chance for case in with_texts(spec, Case("", ())))
+    if chance >= promise.delta:
+        raise CheckFailed(
+            f"delta {promise.delta:g}: a new text of min_users users is shown with a chance of {chance:.3g}, which "
+            "leaves nothing of it; raise total_threshold in [top_searches]"
+        )
 
 
 def _scaled(sigmas: Sequence[Sigma], factor: float) -> list[Sigma]:
@@ -47,15 +72,19 @@ def _rounded_up(value: float) -> float:
     return round(math.ceil(value / step) * step, 12)
 
 
-def _factor(own: Sequence[Sigma], others: Sequence[Sigma], promise: Promise) -> float:
-    """Return the factor by which `own` is scaled to meet the promise together with `others`, which stay.
+def _meeting(spec: Spec, case: str, own: Sequence[Sigma]) -> list[Sigma]:
+    """Return some of the sigmas of a case, scaled so that the case meets the promise; all others stay.
 
-    The closed form for continuous noise gives a first guess; the accounting of the discrete noise decides.
+    The closed form for continuous noise gives a first guess; the accounting of the whole spec decides.
     """
-    budget = mu_of_epsilon(promise.epsilon, promise.delta) ** 2 - mu_of_sigmas(s.value for s in others) ** 2
+    promise, scaled_keys = spec.promise, {s.key for s in own}
+    in_case = next(c for c in trend_cases(spec) if c.name == case).sigmas
+    others = [s.value for s in in_case if s.key not in scaled_keys]
+    fixed = mu_of_sigmas([*others, *(s.value for s in sigmas_of_texts(spec))])
+    budget = mu_of_epsilon(promise.epsilon, promise.delta) ** 2 - fixed**2
     if budget <= 0:
-        raise CheckFailed(f"epsilon {promise.epsilon:g}: the open levels leave nothing of it for the size classes")
-    guess = mu_of_sigmas(s.value for s in own) / math.sqrt(budget)
+        first = "the open levels leave" if others else "top searches leave"
+        raise CheckFailed(f"epsilon {promise.epsilon:g}: {first} nothing of it for the size classes")
     largest = MAX_SIGMA / max(s.value for s in own)
 
     @cache
@@ -66,9 +95,10 @@ def _factor(own: Sequence[Sigma], others: Sequence[Sigma], promise: Promise) -> 
                 f"epsilon {promise.epsilon:g} at delta {promise.delta:g} needs sigmas above {MAX_SIGMA:,}; "
                 "ask for a larger epsilon or delta"
             )
-        return epsilon_of([*_scaled(own, factor), *others], promise.delta) / promise.epsilon
+        return epsilon_of_trend_case(_with_values(spec, _scaled(own, factor)), case) / promise.epsilon
 
-    return _smallest_factor(spent, guess)
+    guess = mu_of_sigmas(s.value for s in own) / math.sqrt(budget)
+    return _scaled(own, _smallest_factor(spent, guess))
 
 
 def _smallest_factor(spent: Callable[[float], float], guess: float) -> float:

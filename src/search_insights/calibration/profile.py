@@ -6,38 +6,36 @@ promise.
 """
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from search_insights.calibration.region_noise import Group
 from search_insights.errors import InputError
 from search_insights.simulation.truth import read_truth
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region
 from search_insights.spec.spec import Spec
-from search_insights.support.arrays import Floats
+from search_insights.support.arrays import Floats, Numbers
 from search_insights.support.sql import connect, identifier, literal
-
-Group = tuple[str, str | None]
-
-# Counts that differ by less than this (in the logarithm) are merged: more rows would not change a sigma.
-_BIN_WIDTH = 0.25
 
 
 @dataclass(frozen=True)
 class Profile:
-    """For each level and class, the expected counts by category; one row stands for many similar regions and weeks.
+    """For each level and class, the expected counts by measure; a row may stand for many regions and weeks.
 
-    `weights[group]` is how many regions and weeks each row of `counts[group]` stands for. The total level is a group of
-    its own.
+    `weights[group]` is how many regions and weeks each row of `counts[group]` stands for. `regions[group]` is the
+    number of its region in the geography; a group without it does not say which region has which counts. The total
+    level is a group of its own.
     """
 
     counts: dict[Group, Floats]
     weights: dict[Group, Floats]
+    regions: dict[Group, Numbers] = field(default_factory=dict)
 
 
 def read_profile(path: Path, coverage: Coverage) -> Profile:
@@ -48,16 +46,26 @@ def read_profile(path: Path, coverage: Coverage) -> Profile:
 
 
 def profile_of_truth(path: Path, coverage: Coverage) -> Profile:
-    """Return the profile of a simulated log, with similar regions and weeks merged."""
-    cells = CellList(coverage)
-    regions = (coverage.geography.country, *cells.regions)
+    """Return the profile of a simulated log: a row for each region and week."""
+    regions = (coverage.geography.country, *CellList(coverage).regions)
     truth = read_truth(path, coverage, regions)
-    groups = [group_of(coverage, region) for region in regions]
-    counts, weights = {}, {}
-    for group in dict.fromkeys(groups):
-        here = truth.counts[:, [g == group for g in groups]].reshape(-1, len(coverage.spec.measures))
-        counts[group], weights[group] = merge_similar(here[~np.isnan(here).any(axis=1)])
-    return Profile(counts, weights)
+    week, region = np.nonzero(~np.isnan(truth.counts).any(axis=2))
+    return profile_of_regions(coverage, [regions[i] for i in region], truth.counts[week, region], 1.0)
+
+
+def profile_of_regions(coverage: Coverage, regions: Sequence[Region], counts: Floats, weight: float) -> Profile:
+    """Return the profile of regions, from a row of counts for each; every row has the same weight."""
+    numbers = {region.place_id: i for i, region in enumerate(coverage.geography.regions)}
+    rows_of: dict[Group, list[int]] = {}
+    groups: dict[str, Group] = {}
+    for row, region in enumerate(regions):
+        group = groups.get(region.place_id) or groups.setdefault(region.place_id, group_of(coverage, region))
+        rows_of.setdefault(group, []).append(row)
+    return Profile(
+        {group: counts[rows] for group, rows in rows_of.items()},
+        {group: np.full(len(rows), weight) for group, rows in rows_of.items()},
+        {group: np.array([numbers[regions[row].place_id] for row in rows]) for group, rows in rows_of.items()},
+    )
 
 
 def group_of(coverage: Coverage, region: Region) -> Group:
@@ -66,26 +74,18 @@ def group_of(coverage: Coverage, region: Region) -> Group:
     return region.level, coverage.standings[region.place_id].size_class if classed else None
 
 
-def merge_similar(counts: Floats) -> tuple[Floats, Floats]:
-    """Return the averages of similar rows, and the number of rows in each average."""
-    bins = np.round(np.sign(counts) * np.log1p(np.abs(counts)) / _BIN_WIDTH)  # a signed measure may be negative
-    _, row_of, times = np.unique(bins, axis=0, return_inverse=True, return_counts=True)
-    sums = np.zeros((times.size, counts.shape[1]))
-    np.add.at(sums, row_of.ravel(), counts)
-    return sums / times[:, None], times.astype(np.float64)
-
-
 def _read_csv(path: Path, spec: Spec) -> Profile:
-    """Read rows of level, size_class (may be empty), number of regions (and weeks), and a count for each category."""
+    """Read rows of level, size_class (may be empty), number of regions (and weeks), and a count for each measure."""
     columns = ["level", "size_class", "regions", *(c.id for c in spec.measures)]
     found: dict[Group, list[list[float]]] = {}
+    least = {"regions": 0.0, **{m.id: -math.inf if m.against else 0.0 for m in spec.measures}}
     known = (*spec.reported_groups, (spec.total.level, None))
     for line, row in enumerate(_rows(path, columns), start=2):
         group = (row[0], row[1] or None)
         if group not in known:
             names = ", ".join(" ".join(filter(None, g)) for g in known)
             raise InputError(f"{path}: line {line}, columns level and size_class: expected one of {names}")
-        found.setdefault(group, []).append(_numbers(path, line, columns[2:], row[2:]))
+        found.setdefault(group, []).append(_numbers(path, line, least, row[2:]))
     if not found:
         raise InputError(f"{path}: has no rows; expected {','.join(columns)}")
     require_all_groups(spec, found, path)
@@ -112,14 +112,16 @@ def _rows(path: Path, columns: Sequence[str]) -> list[tuple[Any, ...]]:
             raise InputError(f"{path}: expected a CSV file with the columns {','.join(columns)}") from None
 
 
-def _numbers(path: Path, line: int, columns: Sequence[str], values: Sequence[str | None]) -> list[float]:
+def _numbers(path: Path, line: int, least: Mapping[str, float], values: Sequence[str | None]) -> list[float]:
+    """Read the numbers of a row; a signed measure may be below 0."""
     numbers = []
-    for column, value in zip(columns, values, strict=True):
+    for (column, low), value in zip(least.items(), values, strict=True):
         try:
             number = float(value or "")
         except ValueError:
             number = math.nan
-        if not 0 <= number < math.inf:
-            raise InputError(f"{path}: line {line}, column {column}: expected a number from 0 up; got {value!r}")
+        if not (low <= number < math.inf and number > -math.inf):
+            expected = "a number from 0 up" if low == 0 else "a number"
+            raise InputError(f"{path}: line {line}, column {column}: expected {expected}; got {value!r}")
         numbers.append(number)
     return numbers

@@ -20,7 +20,8 @@ from dataclasses import replace
 import numpy as np
 
 from search_insights.calibration.calibration import calibrate
-from search_insights.calibration.profile import Group, Profile
+from search_insights.calibration.profile import Profile
+from search_insights.calibration.region_noise import Group
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Geography
 from search_insights.spec.spec import MIN_SIGMA, Promise, Spec

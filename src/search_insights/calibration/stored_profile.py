@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from search_insights.calibration.profile import Profile, group_of, merge_similar, require_all_groups
+from search_insights.calibration.profile import Profile, profile_of_regions, require_all_groups
 from search_insights.errors import InputError
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
@@ -35,13 +35,10 @@ def profile_of_store(path: Path, coverage: Coverage) -> Profile:
         means = _means(store)
     place_ids = [store.coverage.geography.country.place_id, *(r.place_id for r in regions)]
     known = coverage.geography.by_place_id
-    found: dict[tuple[str, str | None], list[Floats]] = {}
-    for place_id, counts in zip(place_ids, means, strict=True):
-        if place_id in known and coverage.standings[place_id].reported:
-            found.setdefault(group_of(coverage, known[place_id]), []).append(counts)
-    require_all_groups(coverage.spec, found, path)
-    merged = {group: merge_similar(np.array(of_group)) for group, of_group in found.items()}
-    return Profile({g: m[0] for g, m in merged.items()}, {g: m[1] * len(weeks) for g, m in merged.items()})
+    rows = [i for i, p in enumerate(place_ids) if p in known and coverage.standings[p].reported]
+    profile = profile_of_regions(coverage, [known[place_ids[i]] for i in rows], means[rows], float(len(weeks)))
+    require_all_groups(coverage.spec, profile.counts, path)
+    return profile
 
 
 def _means(store: Store) -> Floats:

@@ -27,6 +27,7 @@ from search_insights.classifier.features import (
 from search_insights.errors import InputError
 from search_insights.spec.geography import Geography
 from search_insights.support.files import read_text_at_most
+from search_insights.support.plain_text import plain_texts
 from search_insights.support.toml import MAX_BYTES, parse_toml
 
 PACKAGED_LEXICON = "vaccination"
@@ -63,21 +64,43 @@ class Lexicon:
 
 def load_lexicon(path: str | Path = PACKAGED_LEXICON) -> Lexicon:
     """Read the packaged lexicon, or a file."""
-    if path == PACKAGED_LEXICON:
-        text = (resources.files("search_insights.classifier") / "packaged" / f"{path}_lexicon.toml").read_text(
-            encoding="utf-8"
-        )
-    else:
-        try:
-            text = read_text_at_most(Path(path), MAX_BYTES)
-        except (OSError, UnicodeDecodeError):
-            raise InputError(f"{path}: cannot be read; expected a lexicon, a TOML file in UTF-8") from None
+    text = _text(path)
     try:
         tables = parse_toml(text)
         cues = tuple(cue.strip().replace("_", " ") for cue in tables.get("cues", "").split(",") if cue.strip())
         return Lexicon(tuple(_word_class(entry) for entry in tables["class"]), cues)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError(f"{path}: not a lexicon; expected [[class]] entries with name and words") from None
+
+
+def load_synonyms(path: str | Path = PACKAGED_LEXICON) -> dict[str, str]:
+    """Read the synonyms of the packaged lexicon, or of a file: what stands for each word, or words in a row.
+
+    They are no part of a `Lexicon`: the classifier does not use them, and its model does not change with them.
+    """
+    text = _text(path)
+    try:
+        listed = parse_toml(text).get("synonyms", "")
+        pairs = [line.split(":") for line in listed.splitlines() if line.strip()]
+        found = [(entry, stands) for stands, others in pairs for entry in others.split(",")]
+    except (ValueError, TypeError, AttributeError):
+        raise InputError(f"{path}: key 'synonyms': expected lines such as 'covid: coronavirus, corona'") from None
+    normal = dict(zip(plain_texts([entry for entry, _ in found]), plain_texts([s for _, s in found]), strict=True))
+    if len(normal) != len(found) or not all((*normal, *normal.values())) or normal.keys() & set(normal.values()):
+        raise InputError(f"{path}: key 'synonyms': a word is empty, listed twice, or stands for another and is listed")
+    return normal
+
+
+def _text(path: str | Path) -> str:
+    """Return the text of the packaged lexicon, or of a file."""
+    if path == PACKAGED_LEXICON:
+        return (resources.files("search_insights.classifier") / "packaged" / f"{path}_lexicon.toml").read_text(
+            encoding="utf-8"
+        )
+    try:
+        return read_text_at_most(Path(path), MAX_BYTES)
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{path}: cannot be read; expected a lexicon, a TOML file in UTF-8") from None
 
 
 def _word_class(entry: dict[str, Any]) -> WordClass:

@@ -4,14 +4,19 @@ The model sees distinct texts and nothing else: not whose they are, not how ofte
 that it reads, `part_read`. That part is a function of the text alone, so nobody's long text changes what becomes of
 another's, and it bounds the memory that texts take, whatever a log holds. Texts stay in the database: a batch at a time
 comes to the model, and what has a topic goes back.
+
+With a vocabulary, each text with a topic also gets the text that it counts in among top searches: itself, normalised,
+if it is made of public words and still has a topic.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from search_insights.classifier.features import MAX_CHARACTERS
 from search_insights.classifier.model import Classifier
+from search_insights.classifier.vocabulary import Vocabulary, normalised_texts
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,18 +39,36 @@ def distinct_texts(texts_query: str) -> str:
     return f"SELECT DISTINCT {part} AS query FROM ({texts_query}) AS given WHERE given.query IS NOT NULL"
 
 
-def create_topics_table(connection: "duckdb.DuckDBPyConnection", classifier: Classifier, texts_query: str) -> None:
+def countable_texts(classifier: Classifier, vocabulary: Vocabulary, texts: Sequence[str]) -> list[str | None]:
+    """Return the text that each of some texts counts in, or None.
+
+    It is classified as it is counted: its topic is a function of the counted text, not of how somebody typed it.
+    """
+    normal = normalised_texts(texts)
+    counted = vocabulary.allows(normal) & (classifier.classify(normal) > 0)
+    return [text if counts else None for text, counts in zip(normal, counted.tolist(), strict=True)]
+
+
+def create_topics_table(
+    connection: "duckdb.DuckDBPyConnection",
+    classifier: Classifier,
+    texts_query: str,
+    vocabulary: Vocabulary | None = None,
+) -> None:
     """Create the table `topics` with the columns `query`, the part that was read, and `category`, a number above 0.
 
-    `texts_query` selects the texts in its column `query`. Each distinct part is classified once.
+    `texts_query` selects the texts in its column `query`. Each distinct part is classified once. With a vocabulary, the
+    column `text` has the text that counts, if any.
     """
     with connection.cursor() as writer:  # of its own, because `connection` is still giving texts; same database
-        writer.execute("CREATE OR REPLACE TABLE topics (query VARCHAR, category UTINYINT)")
+        writer.execute("CREATE OR REPLACE TABLE topics (query VARCHAR, category UTINYINT, text VARCHAR)")
         rows = connection.execute(distinct_texts(texts_query))
         while batch := [text for (text,) in rows.fetchmany(_BATCH)]:
             with_topic, categories = classifier.topics_of(batch)
             if with_topic.size:
-                texts = np.array([batch[i] for i in with_topic], dtype=object)
-                writer.register("classified", {"query": texts, "category": categories})
-                writer.execute("INSERT INTO topics SELECT query, category FROM classified")
+                found = [batch[i] for i in with_topic]
+                texts = countable_texts(classifier, vocabulary, found) if vocabulary else [None] * len(found)
+                given = {"query": np.array(found, dtype=object), "text": np.array(texts, dtype=object)}
+                writer.register("classified", given | {"category": categories})
+                writer.execute("INSERT INTO topics SELECT query, category, text FROM classified")
                 writer.unregister("classified")

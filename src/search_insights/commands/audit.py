@@ -68,6 +68,8 @@ def _print(found: "Audit") -> None:
     out(f"be, at most {wrong:.0f} may reach more than is allowed.")
     if found.without_region:
         out(f"Not attacked, because no region of the geography is in it: {', '.join(found.without_region)}.")
+    if found.without_texts:
+        out(f"Top searches were not attacked: {found.without_texts}.")
     out("")
     findings = [("yes" if finding.holds else "NO", finding.name, finding.seen) for finding in found.store]
     out(table(("holds", "in the store", "seen"), findings))

@@ -1,39 +1,42 @@
 """Find sigmas for a target epsilon and delta, and write them as a new spec file. The proportions of the given spec are
 kept and every size class meets the target. A spec without sigmas gets proportions that suit the populations of the
 geography; so does any other with --start. With --optimize, the sigmas are those that publish the most values for a
-public profile of expected counts. Never make the profile from the private log: the sigmas would tell something about
-it."""
+public profile of expected counts, while no level and trend publishes fewer than the spec of --not-below; they are also
+compared with it on logs unlike the profile. Exit code 1 if no such sigmas are found. Never make the profile from the
+private log: the sigmas would tell something about it."""
 
 import argparse
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from search_insights.commands.console import Steps, out, out_json, table
-from search_insights.commands.options import add_coverage, add_json
+from search_insights.commands.calibrate_report import Found, print_found, print_found_json
+from search_insights.commands.console import Steps
+from search_insights.commands.options import about_option, add_coverage, add_json
 from search_insights.errors import UsageError
 from search_insights.spec.commented import commented_toml
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Promise, Spec
-from search_insights.spec.spec_file import load_draft
+from search_insights.spec.spec_file import DEFAULT_SPEC, load_draft, load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
-    from search_insights.calibration.optimization import Expectation
+    from search_insights.calibration.expectation import Outlook
     from search_insights.calibration.profile import Profile
-    from search_insights.dp.accounting import Accounting
 
 HELP = "find sigmas for a target epsilon and delta"
 EXAMPLE = (
     "search-insights calibrate --out release.toml\n"
     "search-insights calibrate --epsilon 1 --delta 1e-6 --out stricter.toml\n"
     "search-insights calibrate --optimize profile.csv --out release.toml\n"
+    "search-insights calibrate --spec vaccination-v2 --optimize truth.parquet --out more.toml\n"
     "search-insights calibrate --spec draft.toml --geography regions.csv --out spec.toml"
 )
 
 
+_NONE = "none"
 _HEAD = (
     "A spec whose sigmas were found by 'search-insights calibrate'.\n"
     "Every key is explained where it stands first, and in docs/spec.md. Section numbers and X1 to X4 are the paper's."
@@ -49,8 +52,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--optimize",
         metavar="FILE",
         type=Path,
-        help="a public profile: CSV with level, size_class, regions and a count for each category, "
+        help="a public profile: CSV with level, size_class, regions and a count for each measure, "
         "the truth of a simulated log (Parquet), or the store of an earlier release, whose counts have noise already",
+    )
+    parser.add_argument(
+        "--not-below",
+        metavar="SPEC",
+        help="with --optimize: no level and trend may publish fewer values than this spec, a packaged one or a file; "
+        f"one that promises something else is calibrated first (default: {DEFAULT_SPEC} for a spec with its levels, "
+        "size classes, trends and rules, any other spec itself; none: the most in all)",
+    )
+    parser.add_argument(
+        "--reference-profile",
+        metavar="FILE",
+        type=Path,
+        help="the same profile in the measures of the spec of --not-below, if that counts others (default: its trends "
+        "are taken to have the counts of --optimize)",
     )
     parser.add_argument(
         "--start",
@@ -69,30 +86,109 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Find the sigmas, write the spec and show what changes."""
-    from search_insights.calibration.optimization import expect
     from search_insights.dp.accounting import account
 
+    _require_options(args)
+    old, has_sigmas = load_draft(args.spec, start=args.start)
+    with Steps() as steps:
+        starting = args.start or not has_sigmas
+        promise = _promise(args, old)
+        named = replace(old, name=args.name or (f"{old.name}-calibrated" if has_sigmas else old.name))
+        coverage = Coverage(old, load_geography(args.geography)) if starting or args.optimize else None
+        task = _Task(named, promise, starting, steps.show)
+        if args.optimize and coverage:
+            profile = _profile(args.optimize, coverage)
+            steps.show("calibrating")
+            reference = _reference(args, old, promise, coverage, profile, not starting)
+            found = task.optimized(old, coverage, profile, reference)
+        else:
+            new = task.calibrated(coverage)
+            found = Found((new,) if starting else (old, new))
+        accountings = [account(spec) for spec in found.specs]
+    _write(args.out, found.new)
+    (print_found_json if args.json else print_found)(args.out, found, accountings)
+    return 0
+
+
+def _require_options(args: argparse.Namespace) -> None:
     if args.out.exists():
         raise UsageError(f"--out {args.out}: exists already; a spec that a release was made with must not change")
     if not args.out.parent.is_dir():
         raise UsageError(f"--out {args.out}: the folder {args.out.parent} does not exist")
-    old, has_sigmas = load_draft(args.spec, start=args.start)
-    with Steps() as steps:
-        steps.show("looking for sigmas")
-        starting = args.start or not has_sigmas
-        coverage = Coverage(old, load_geography(args.geography)) if starting or args.optimize else None
-        profile = _profile(args.optimize, coverage) if args.optimize and coverage else None
-        named = replace(old, name=args.name or (f"{old.name}-calibrated" if has_sigmas else old.name))
-        new = _found(named, _promise(args, old), coverage, profile, starting)
-        specs = (new,) if starting else (old, new)
-        expected = [expect(spec, coverage, profile) for spec in specs] if coverage and profile else []
-        accountings = [account(spec) for spec in specs]
-    _write(args.out, new)
-    if args.json:
-        out_json(_json(args.out, new, accountings[-1], expected))
+    for option, given in (("--not-below", args.not_below), ("--reference-profile", args.reference_profile)):
+        if given and not args.optimize:
+            raise UsageError(f"{option} {given}: only with --optimize, whose profile says what to expect")
+    if args.reference_profile and args.not_below == _NONE:
+        raise UsageError("--reference-profile: only with a spec to compare with; --not-below is none")
+
+
+@dataclass(frozen=True)
+class _Reference:
+    """The spec of --not-below, at the promise, and what it is expected to count."""
+
+    spec: Spec
+    outlook: "Outlook"
+
+
+def _reference(
+    args: argparse.Namespace, old: Spec, promise: Promise, coverage: Coverage, profile: "Profile", has_sigmas: bool
+) -> _Reference | None:
+    from search_insights.calibration.expectation import Outlook
+    from search_insights.calibration.reference import at_promise, reference_for, require_comparable
+
+    if args.not_below == _NONE:
+        return None
+    if args.not_below is None:
+        given = reference_for(old, has_sigmas, load_spec(DEFAULT_SPEC))
     else:
-        _print(args.out, specs, accountings, expected)
-    return 0
+        with about_option("--not-below"):
+            given = load_spec(args.not_below)
+    if given is None:
+        return None
+    require_comparable(old, given)
+    counted = Coverage(given, coverage.geography) if args.reference_profile else coverage
+    counts = _profile(args.reference_profile, counted) if args.reference_profile else profile
+    return _Reference(at_promise(given, promise), Outlook.of(given, counted, counts))
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A spec, the promise that it is to keep, and whether its sigmas are to be found from nothing."""
+
+    spec: Spec
+    promise: Promise
+    starting: bool
+    progress: "Callable[[str], None]"
+
+    def calibrated(self, coverage: Coverage | None, profile: "Profile | None" = None) -> Spec:
+        """Return the spec with sigmas that keep the promise: scaled, or found from nothing for a coverage."""
+        from search_insights.calibration.calibration import calibrate
+        from search_insights.calibration.start import start
+
+        if not self.starting or coverage is None:
+            return calibrate(self.spec, self.promise)
+        return start(replace(coverage, spec=self.spec), self.promise, profile)
+
+    def optimized(self, old: Spec, coverage: Coverage, profile: "Profile", reference: _Reference | None) -> Found:
+        """Return the sigmas that publish the most, and what they are compared with."""
+        from search_insights.calibration.expectation import Outlook
+        from search_insights.calibration.optimization import optimize
+        from search_insights.calibration.reference import compare
+        from search_insights.calibration.region_noise import table_of
+
+        begun = self.calibrated(coverage, profile) if self.starting else self.spec
+        least = reference.outlook.expect(table_of(reference.spec)) if reference else None
+        new = optimize(
+            begun, self.promise, coverage, profile, least.of_levels if least else None, progress=self.progress
+        )
+        self.progress("comparing")
+        outlook = Outlook.of(old, coverage, profile)
+        specs = (new,) if self.starting else (old, new)
+        expected = tuple(replace(outlook.expect(table_of(spec)), spec=spec) for spec in specs)
+        if reference is None or least is None:
+            return Found(specs, expected)
+        others = tuple(compare((new, outlook), (reference.spec, reference.outlook)))
+        return Found(specs, expected, replace(least, spec=reference.spec), others)
 
 
 def _profile(path: Path, coverage: Coverage) -> "Profile":
@@ -109,18 +205,6 @@ def _promise(args: argparse.Namespace, old: Spec) -> Promise:
     )
 
 
-def _found(spec: Spec, promise: Promise, coverage: Coverage | None, profile: "Profile | None", starting: bool) -> Spec:
-    """Return the spec with sigmas from nothing or from those that it has, optimized if there is a profile."""
-    from search_insights.calibration.calibration import calibrate
-    from search_insights.calibration.optimization import optimize
-    from search_insights.calibration.start import start
-
-    if coverage is None:
-        return calibrate(spec, promise)
-    begun = start(replace(coverage, spec=spec), promise, profile) if starting else spec
-    return begun if profile is None else optimize(begun, promise, coverage, profile)
-
-
 def _write(path: Path, spec: Spec) -> None:
     """Write the spec, whole or not at all, and never over another."""
     try:
@@ -131,49 +215,3 @@ def _write(path: Path, spec: Spec) -> None:
     except OSError as error:
         path.unlink(missing_ok=True)
         raise UsageError(f"--out {path}: cannot write the spec ({error.strerror})") from None
-
-
-def _json(path: Path, new: Spec, accounting: "Accounting", expected: "Sequence[Expectation]") -> dict[str, Any]:
-    answer: dict[str, Any] = {
-        "spec": str(path),
-        "promise": {"epsilon": new.promise.epsilon, "delta": new.promise.delta},
-        "cases": [{"name": c.case.name, "epsilon": c.epsilon} for c in accounting.cases],
-        "sigmas": [
-            {"level": s.level, "size_class": s.size_class, "category": s.category, "sigma": s.value} for s in new.sigmas
-        ],
-    }
-    if expected:
-        before = {"before": expected[0].total} if len(expected) > 1 else {}
-        answer["expected_points"] = {**before, "after": expected[-1].total}
-    return answer
-
-
-def _print(
-    path: Path, specs: "Sequence[Spec]", accountings: "Sequence[Accounting]", expected: "Sequence[Expectation]"
-) -> None:
-    """Show the new spec; beside the old one, if that had sigmas."""
-    new, right = specs[-1], (1, 2)[: len(specs)]
-    epsilons = zip(*(a.cases for a in accountings), strict=True)
-    rows = [(of_case[0].case.name, *(f"{c.epsilon:.4f}" for c in of_case)) for of_case in epsilons]
-    header = [f"epsilon of {specs[0].name}", *(f"of {spec.name}" for spec in specs[1:])]
-    out(table(("case", *header), rows, right=right))
-    out(f"\nThe target is epsilon {new.promise.epsilon:g} at delta {new.promise.delta:g}.\n")
-    sigmas = zip(*(spec.sigmas for spec in specs), strict=True)
-    changed = [(pair[0].key.removeprefix("sigma."), *(f"{s.value:g}" for s in pair)) for pair in sigmas]
-    out(table(("sigma", *(spec.name for spec in specs)), changed, right=right))
-    if expected:
-        _print_points(expected)
-    out(f"\n{path}: the new spec. A store keeps the spec it began with; begin a new store with this one.")
-
-
-def _print_points(expected: "Sequence[Expectation]") -> None:
-    names = [trend.name for trend in expected[0].spec.trends]
-    rows = [
-        (" ".join(filter(None, group)), name, *(f"{e.points[group][i]:,.0f}" for e in expected))
-        for group in expected[0].points
-        for i, name in enumerate(names)
-    ]
-    rows.append(("all", "", *(f"{e.total:,.0f}" for e in expected)))
-    out("")
-    right = (2, 3)[: len(expected)]
-    out(table(("expected values", "trend", *(e.spec.name for e in expected)), rows, right=right))

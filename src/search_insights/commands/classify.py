@@ -1,5 +1,6 @@
 """Classify queries: train a classifier, apply it to a file, evaluate it on labelled queries, or find the queries whose
-label would help most. `anonymize` applies it by itself to a log that has queries and no categories."""
+label would help most; make the vocabulary of texts that may be shown. `anonymize` applies the classifier by itself to a
+log that has queries and no categories."""
 
 import argparse
 from dataclasses import asdict
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
     from search_insights.classifier.train.thresholds import MinPrecision
     from search_insights.spec.spec import Spec
 
-HELP = "train, apply or evaluate the classifier of queries, or find queries to label"
+HELP = "train, apply or evaluate the classifier of queries, find queries to label, or make a vocabulary"
 EXAMPLE = (
     "search-insights classify apply queries.csv --out named.csv\n"
     "search-insights classify evaluate --labels labels.csv --model my.model\n"
     "search-insights classify pool --labels labels.csv --lexicon lexicon.toml --out pool.parquet\n"
     "search-insights classify suggest log.parquet --model my.model --out to_label.csv\n"
-    "search-insights classify train --labels labels.csv --pool pool.parquet --ordinary ordinary.txt --out my.model"
+    "search-insights classify train --labels labels.csv --pool pool.parquet --ordinary ordinary.txt --out my.model\n"
+    "search-insights classify vocabulary --labels labels.csv --lexicon lexicon.toml --out vocabulary.txt"
 )
 
 # Files that published folders have: no private file is written there.
@@ -32,7 +34,7 @@ _PUBLISHED = ("datapackage.json", "privacy.json", "site.json")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options of each job."""
-    apply, evaluate, pool, suggest, train = add_jobs(
+    apply, evaluate, pool, suggest, train, vocabulary = add_jobs(
         parser,
         {
             "apply": "add a column 'category' to a file of queries",
@@ -40,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "pool": "make a pool of unlabelled queries",
             "suggest": "find the queries whose label would help most; for the operator only",
             "train": "train a model from labels and a pool, and measure it",
+            "vocabulary": "make the public list of words that shown queries are made of",
         },
         EXAMPLE,
     )
@@ -48,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _describe_pool(pool)
     _describe_suggest(suggest)
     _describe_train(train)
+    _describe_vocabulary(vocabulary)
 
 
 def _describe_apply(parser: argparse.ArgumentParser) -> None:
@@ -84,6 +88,14 @@ def _describe_train(parser: argparse.ArgumentParser) -> None:
         default=0.01,
         help="of all queries, those about any topic; for --min-precision with --ordinary (default: 0.01)",
     )
+    _add_lexicon(parser)
+    add_coverage(parser)
+    add_json(parser)
+
+
+def _describe_vocabulary(parser: argparse.ArgumentParser) -> None:
+    _add_labels(parser)
+    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the vocabulary to write, a text file")
     _add_lexicon(parser)
     add_coverage(parser)
     add_json(parser)
@@ -145,7 +157,7 @@ def _add_lexicon(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Do the job that was asked for."""
     jobs = {"apply": _apply, "evaluate": _evaluate, "train": _train, "pool": _pool, "suggest": _suggest}
-    return jobs[args.job](args)
+    return (jobs | {"vocabulary": _vocabulary})[args.job](args)
 
 
 def _apply(args: argparse.Namespace) -> int:
@@ -254,6 +266,28 @@ def _pool(args: argparse.Namespace) -> int:
     write_texts(args.out, pool)
     made = "some of them given with --ordinary, so keep it private" if ordinary else "that nobody typed"
     out(f"{args.out}: {len(pool):,} unlabelled queries{', ' if ordinary else ' '}{made}")
+    return 0
+
+
+def _vocabulary(args: argparse.Namespace) -> int:
+    from search_insights.classifier.files import read_labels
+    from search_insights.classifier.lexicon import Lexicon, load_lexicon
+    from search_insights.classifier.train.vocabulary import make_vocabulary
+    from search_insights.classifier.vocabulary_file import write_vocabulary
+
+    coverage = coverage_of(args)
+    lexicon = load_lexicon(args.lexicon) if args.lexicon else Lexicon()
+    texts, labels = read_labels(args.labels, coverage.spec)
+    with_topic = [text for text, label in zip(texts, labels, strict=True) if label]
+    _note_places(args, "names of other places are not known")
+    made = make_vocabulary(with_topic, lexicon, coverage.geography)
+    write_vocabulary(made, args.out)
+    facts = {"words": len(made.words), "phrases": len(made.phrases), "places": len(made.places)}
+    if args.json:
+        out_json({"vocabulary": str(args.out), "fingerprint": made.fingerprint} | facts)
+        return 0
+    held = ", ".join(f"{count:,} {name}" for name, count in facts.items())
+    out(f"{args.out}: {held}, fingerprint {made.fingerprint[:12]}; it is public: read the words before you use it")
     return 0
 
 

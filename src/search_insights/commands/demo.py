@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 HELP = "run everything end to end on a simulated log"
 EXAMPLE = "search-insights demo"
 
+_SHOWN_RANKS = 3  # of each list
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
@@ -37,7 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="XX",
         help="a packaged country, by its ISO code, in place of the United States; its spec is written, too",
     )
-    parser.add_argument("--weeks", metavar="N", type=int, help="how many weeks from 2021-01-04 (default: 22)")
+    parser.add_argument(
+        "--weeks",
+        metavar="N",
+        type=int,
+        help="how many weeks from 2021-01-04 (default: 22; 8 for a spec with top searches, whose log has texts)",
+    )
     parser.add_argument("--events-per-week", metavar="N", type=int, help="searches a week (default: 10000000)")
 
 
@@ -45,13 +52,12 @@ def run(args: argparse.Namespace) -> int:
     """Run the demonstration and show what came out."""
     from search_insights.commands.demonstration import (
         EVENTS_PER_WEEK,
-        WEEKS,
         coverage_of_country,
         coverage_of_us,
         demonstrate,
+        usual_weeks,
     )
 
-    events, weeks = args.events_per_week or EVENTS_PER_WEEK, args.weeks or WEEKS
     if args.country is None or is_us(args.country):
         coverage = coverage_of_us(args.packaged or DEFAULT_SPEC)
     elif args.packaged:
@@ -59,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         with about_option("--country"):
             coverage = coverage_of_country(args.country)
+    events, weeks = args.events_per_week or EVENTS_PER_WEEK, args.weeks or usual_weeks(coverage.spec)
     with Steps() as steps:
         demo = demonstrate(args.out, coverage, events, weeks, steps.show)
     _show(demo)
@@ -81,6 +88,7 @@ def _show(demo: "Demo") -> None:
     out(f"\nFive lines of {demo.published.csv.name} ({demo.published.rows:,} rows):\n")
     for line in _some_lines(demo.published.csv):
         out(f"  {line}")
+    _show_lists(demo)
     out(f"\nSpent: epsilon {promise.epsilon:g}, delta {promise.delta:g} for each user's searches of one day;")
     out("every week was noised once.\n")
     out(_accuracy(demo))
@@ -104,6 +112,28 @@ def _names(demo: "Demo") -> tuple[str, str, str]:
         return "" if coverage.spec.name == DEFAULT_SPEC else f" --spec {coverage.spec.name}", "", "san benito"
     folder = demo.folder
     return f" --spec {folder.spec}", f" --geography {folder.regions}", coverage.geography.regions[-1].name
+
+
+def _show_lists(demo: "Demo") -> None:
+    """Show the first lines of the country's lists of the newest week, if there are lists."""
+    release = demo.published.release
+    lines = release.top_searches
+    if lines is None or not lines.rank.size:
+        return
+    here = lines.place == release.coverage.geography.country.place_id
+    newest = (lines.date == lines.date.max()) & here & (lines.rank <= _SHOWN_RANKS)
+    rows = [
+        (
+            str(lines.trend[i]),
+            str(lines.query_type[i]),
+            str(lines.rank[i]),
+            str(lines.query[i]),
+            f"{lines.value[i]:.1%}",
+        )
+        for i in newest.nonzero()[0]
+    ]
+    out(f"\nWhat people asked in the newest week, in the whole country, of {lines.rank.size:,} lines of all lists:\n")
+    out(table(("topic", "list", "rank", "search", "share"), rows, right=(2, 4)))
 
 
 def _program() -> str:
@@ -130,4 +160,6 @@ def _accuracy(demo: "Demo") -> str:
         if a.points
     ]
     header = ("level", "trend", "values", "published", "median error", f"within {limit:.0%}")
-    return "Next to the truth, which only a simulation knows:\n\n" + table(header, rows, right=range(2, 6))
+    texts = demo.published.release.coverage.spec.top_searches is not None
+    mistakes = " (the classifier's mistakes are part of the error)" if texts else ""
+    return f"Next to the truth, which only a simulation knows{mistakes}:\n\n" + table(header, rows, right=range(2, 6))

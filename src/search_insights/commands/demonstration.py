@@ -17,10 +17,13 @@ from search_insights.spec.commented import commented_toml
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.draft import Topic, draft_spec
 from search_insights.spec.geography import load_country, load_geography, write_regions
+from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import PACKAGED_SPECS, load_spec
+from search_insights.support.working_folder import temporary_folder
 
 FIRST_WEEK = date(2021, 1, 4)
 WEEKS = 22
+WEEKS_OF_TEXTS = 8  # texts take about three times as long as categories to make and to count
 EVENTS_PER_WEEK = 10_000_000
 SEED = 7
 _HEAD = "The spec of a demonstration, written by 'search-insights demo'."
@@ -83,6 +86,11 @@ class Demo:
     seconds: float
 
 
+def usual_weeks(spec: Spec) -> int:
+    """Return of how many weeks a demonstration is: with texts of fewer, so that it takes about as long."""
+    return WEEKS if spec.top_searches is None else WEEKS_OF_TEXTS
+
+
 def coverage_of_us(spec: str) -> Coverage:
     """Return a packaged spec, applied to the packaged United States."""
     return Coverage(load_spec(spec), load_geography())
@@ -99,21 +107,31 @@ def coverage_of_country(code: str) -> Coverage:
 def demonstrate(
     folder: Path, coverage: Coverage, events_per_week: int, weeks: int, progress: Callable[[str], None]
 ) -> Demo:
-    """Simulate, anonymize, publish, show and evaluate. Run again, it leaves the weeks that it noised as they are."""
+    """Simulate, anonymize, publish, show and evaluate. Run again, it leaves the weeks that it noised as they are.
+
+    A spec with top searches gets a log of texts.
+    """
     begin = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
     made = DemoFolder(folder)
     progress(f"simulating {weeks * events_per_week / 1e6:,.0f} million searches")
-    simulated = simulate(
-        made.log, coverage, FIRST_WEEK, weeks, events_per_week, SEED, truth=made.truth, progress=progress
-    )
-    if coverage.spec.name not in PACKAGED_SPECS:
-        made.spec.write_text(commented_toml(coverage.spec, _HEAD), encoding="utf-8")
-        write_regions(made.regions, coverage.geography.regions)
-    anonymize(LogSource((str(made.log),)), made.store, simulated.weeks, coverage, progress=progress)
-    published = publish(made.store, made.dataset, progress=progress)
-    dashboard([made.dataset], made.site, progress=progress)
-    add_exact_counts(made.truth, made.log, simulated.weeks, coverage, progress)
+    with temporary_folder("categories-") as working:
+        # The truth of texts is counted by the categories they were made from: no classifier has a part in it.
+        named = working if coverage.spec.top_searches else None
+        simulated = simulate(
+            *(made.log, coverage, FIRST_WEEK, weeks, events_per_week, SEED),
+            queries=named is not None,
+            truth=made.truth,
+            named=named,
+            progress=progress,
+        )
+        if coverage.spec.name not in PACKAGED_SPECS:
+            made.spec.write_text(commented_toml(coverage.spec, _HEAD), encoding="utf-8")
+            write_regions(made.regions, coverage.geography.regions)
+        anonymize(LogSource((str(made.log),)), made.store, simulated.weeks, coverage, progress=progress)
+        published = publish(made.store, made.dataset, progress=progress)
+        dashboard([made.dataset], made.site, progress=progress)
+        add_exact_counts(made.truth, named or made.log, simulated.weeks, coverage, progress)
     progress("comparing with the truth")
     accuracy = evaluate(made.store, made.truth)
     save_accuracy_chart(accuracy, made.accuracy_chart)

@@ -1,7 +1,7 @@
 """Begin a new release: write a folder with a commented spec, whose sigmas keep the promise, a settings file and a
 README of what to do next. The levels come from the table of regions, size classes from its populations. Nothing is read
-from a log, and nothing is spent. Look through the spec before the first week: a store keeps the spec that it began
-with."""
+from a log, and nothing is spent. Look through the spec before the first week: a later change is a new edition,
+which readers see as a break."""
 
 import argparse
 from collections.abc import Sequence

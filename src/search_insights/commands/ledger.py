@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the ledger, and what its weeks add up to for a user who was active on every day."""
-    from search_insights.dp.accounting import epsilon_of_days
+    from search_insights.dp.accounting import delta_of_weeks, epsilon_of_weeks
     from search_insights.store.opening import read_ledger
 
     ledger = read_ledger(args.store)
@@ -40,10 +40,10 @@ def run(args: argparse.Namespace) -> int:
     spec, *others = _specs(ledger)
     wrong = _problems(args.store) if args.verify else []
     days = DAYS_OF_WEEK * len(entries)
-    all_days = epsilon_of_days(spec, days, others)
+    all_days, delta = epsilon_of_weeks(spec, len(entries), others), delta_of_weeks(spec, len(entries), others)
     if args.json:
         weeks = [asdict(entry) | {"week": entry.week.isoformat()} for entry in entries]
-        summary = {"days": days, "epsilon": all_days, "delta": spec.promise.delta}
+        summary = {"days": days, "epsilon": all_days, "delta": delta}
         answer = {"spec": spec.name, "weeks": weeks, "not_promised": {"user_active_on_all_days": summary}}
         answer["lost"] = [asdict(week) | {"week": week.week.isoformat()} for week in lost]
         out_json(answer | ({"verified": not wrong, "problems": wrong} if args.verify else {}))
@@ -52,8 +52,7 @@ def run(args: argparse.Namespace) -> int:
     for week in lost:
         when = f" (declared on {week.recorded_at})" if week.recorded_at else ""
         out(f"week {week.week} is lost{when}: {week.reason or _NO_REASON}")
-    delta = f"{spec.promise.delta:g}"
-    out(f"\nNot promised: a user active on all {days} days has epsilon {all_days:.2f} at delta {delta}.")
+    out(f"\nNot promised: a user active on all {days} days has epsilon {all_days:.2f} at delta {delta:.4g}.")
     if args.verify:
         _show_verification(len(entries), wrong)
     return int(bool(wrong))

@@ -118,9 +118,9 @@ def _readme(release: NewRelease) -> Iterator[str]:
     yield f"""
 ## Before the first week
 
-1. **Look through `{release.spec_name}`.** Its comments explain every key. A store keeps the spec that it began with, so
-   change it now: titles, levels, size classes, the window of sparsity (it begins {week}), the promise. Give each topic
-   a `definition`: readers are shown it, and it may be reworded later.
+1. **Look through `{release.spec_name}`.** Its comments explain every key. A later change of what is counted is a break
+   in the series (`store edition`), so change it now: titles, levels, size classes, the window of sparsity (it begins
+   {week}), the promise. Give each topic a `definition`: readers are shown it, and it may be reworded later.
 
        search-insights privacy    # what the noise promises, case by case
        search-insights regions {example}    # how one region is counted

@@ -1,15 +1,15 @@
 """Account for a spec's promise, case by case. Exit code 1 if the promise does not hold."""
 
 import argparse
+import math
 from itertools import groupby
 from typing import Any
 
 from search_insights.commands.console import out, out_json, table
 from search_insights.commands.options import add_json, add_spec
 from search_insights.errors import CheckFailed
-from search_insights.spec.spec import Sigma, Spec
+from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
-from search_insights.spec.weeks import DAYS_OF_WEEK
 
 HELP = "show what the noise promises, case by case"
 EXAMPLE = "search-insights privacy\nsearch-insights privacy --spec release.toml --json"
@@ -23,11 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the accounting and say whether the promise holds."""
-    from search_insights.dp.accounting import account, epsilon_of_days
+    from search_insights.dp.accounting import account, delta_of_weeks, epsilon_of_weeks
 
     spec = load_spec(args.spec)
     accounting = account(spec)
-    week = epsilon_of_days(spec, DAYS_OF_WEEK)
+    week = {"epsilon": epsilon_of_weeks(spec, 1), "delta": delta_of_weeks(spec, 1)}
     if args.json:
         out_json(_json(spec, accounting, week))
     else:
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     return 0 if accounting.holds else CheckFailed.exit_code
 
 
-def _json(spec: Spec, accounting: Any, week: float) -> dict[str, Any]:
+def _json(spec: Spec, accounting: Any, week: dict[str, float]) -> dict[str, Any]:
     delta = accounting.promise.delta
     return {
         "spec": spec.name,
@@ -46,37 +46,43 @@ def _json(spec: Spec, accounting: Any, week: float) -> dict[str, Any]:
         "cases": [
             {
                 "name": c.case.name,
-                "epsilon": c.epsilon,
+                "epsilon": _finite(c.epsilon),
                 "delta": delta,
                 "sigmas": [s.value for s in c.case.sigmas],
+                "chance_of_new_text": c.case.chance,
                 "mechanisms": [{"level": s.level, "category": s.category, "sigma": s.value} for s in c.case.sigmas],
             }
             for c in accounting.cases
         ],
-        "not_promised": {"user_active_on_7_days": {"epsilon": week, "delta": delta}},
+        "not_promised": {"user_active_on_7_days": week | {"epsilon": _finite(week["epsilon"])}},
     }
 
 
-def _print(spec: Spec, accounting: Any, week: float) -> None:
+def _finite(epsilon: float) -> float | None:
+    """Return None for an infinite epsilon, because JSON has no infinity."""
+    return epsilon if math.isfinite(epsilon) else None
+
+
+def _print(spec: Spec, accounting: Any, week: dict[str, float]) -> None:
     delta = accounting.promise.delta
     out(f"Spec {spec.name}: epsilon {accounting.promise.epsilon:g} at delta {delta:g} is promised for each user-day,")
     out("that is, for everything that one user searched on one day. Neighbouring logs differ by one user-day.\n")
-    rows = [
-        (c.case.name, f"{c.epsilon:.3f}", str(len(c.case.sigmas)), _sigma_words(c.case.sigmas))
-        for c in accounting.cases
-    ]
+    rows = [(c.case.name, f"{c.epsilon:.3f}", str(len(c.case.sigmas)), _sigma_words(c.case)) for c in accounting.cases]
     out(table(("case", "epsilon", "mechanisms", "sigma of the discrete Gaussian, sensitivity 1"), rows, right=(1, 2)))
     verdict = "holds" if accounting.holds else "DOES NOT HOLD"
     promised = f"promised {accounting.promise.epsilon:g}"
     out(f"\nThe promise {verdict}: the worst case gives {accounting.epsilon:.4f}, {promised}.")
-    out(f"Not promised: a user active on all 7 days of a week has epsilon {week:.2f} at the same delta for the week;")
+    at = "the same delta" if week["delta"] == delta else f"delta {week['delta']:.4g}"
+    words = f"has epsilon {week['epsilon']:.2f} at {at} for the week;"
+    out(f"Not promised: a user active on all 7 days of a week {words}")
     out("longer activity has more. 'search-insights ledger' says what the weeks of a store add up to.")
 
 
-def _sigma_words(sigmas: tuple[Sigma, ...]) -> str:
-    """Write the sigmas level by level, categories with equal noise together."""
+def _sigma_words(case: Any) -> str:
+    """Write the sigmas level by level, categories with equal noise together, and the chance that a new text shows."""
     parts = []
-    for level, of_level in groupby(sigmas, key=lambda s: s.level):
+    for level, of_level in groupby(case.sigmas, key=lambda s: s.level):
         values = [f"{'/'.join(s.category for s in same)} {v:g}" for v, same in groupby(of_level, key=lambda s: s.value)]
         parts.append(f"{level} {', '.join(values)}")
-    return "; ".join(parts)
+    chance = [f"the text is shown with a chance of {case.chance:.3g}"] if case.chance else []
+    return "; ".join(parts + chance)

@@ -14,6 +14,7 @@ from search_insights.spec.weeks import DAYS_OF_WEEK
 if TYPE_CHECKING:
     from search_insights.dataset.preview import Preview
     from search_insights.trends.release import Release
+    from search_insights.trends.sparsity import Judgement
 
 HELP = "make the public dataset from the store"
 EXAMPLE = (
@@ -28,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="the dataset's folder")
     parser.add_argument("--correction", metavar="REASON", help="allow published values to change, and publish why")
     add_straddling(parser)
+    parser.add_argument(
+        "--blocklist", metavar="FILE", type=Path, help="words that no text of top searches may have, one entry a line"
+    )
     parser.add_argument(
         "--dry-run",
         action="store_true",
@@ -44,7 +48,12 @@ def run(args: argparse.Namespace) -> int:
 
     with Steps() as steps:
         published = publish(
-            args.store, args.out, correction=args.correction, straddling=args.straddling, progress=steps.show
+            args.store,
+            args.out,
+            correction=args.correction,
+            straddling=args.straddling,
+            blocklist=args.blocklist,
+            progress=steps.show,
         )
     outcomes = OUTCOMES if len(published.release.spans) > 1 else OUTCOMES[:-1]
     rows = [
@@ -53,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
     ]
     out(table(("level", "trend", "regions", *outcomes), rows, right=range(2, 3 + len(outcomes))))
     out(f"\n{published.csv}: {published.rows:,} rows, {span(published.release.trends.weeks)}")
+    if published.release.top_searches is not None:
+        out(f"{args.out}: top searches, {published.release.top_searches.rank.size:,} lines")
     out(f"{args.out}: datapackage.json, PRIVACY.md, privacy.json, regions.csv, sparsity.json, summary.svg describe it")
     _note_missing_weeks(published.release, args.store)
     _note_few_weeks(published.release)
@@ -61,20 +72,22 @@ def run(args: argparse.Namespace) -> int:
 
 def _note_missing_weeks(release: "Release", store: Path) -> None:
     """Tell the operator if sparse regions stay because of weeks that the series has left out."""
-    window, rule = release.window, release.coverage.spec.sparsity
-    if release.sparsity is not None:
-        return
-    if any(week < release.trends.weeks[-1] for week in window.missing):
-        note(
-            f"sparse regions are not removed before all weeks from {rule.first_week} to {rule.last_week} are in the "
-            f"store; missing: {_spans(window.missing)}. Anonymize them, or declare a week that will never come lost: "
-            f"search-insights store lose --store {quote(str(store))} --week {window.missing[0]} --reason TEXT"
-        )
-    elif window.lost and not window.missing:
-        note(
-            f"sparse regions are not removed: {len(window.judged)} of the weeks from {rule.first_week} to "
-            f"{rule.last_week} are not lost, and a region can be judged only by more than {rule.max_points}"
-        )
+    for judgement in release.judgements:
+        window, weeks = judgement.window, judgement.window.weeks
+        if release.record_of(judgement) is not None:
+            continue
+        span = f"{weeks[0]} to {weeks[-1]}"
+        if any(week < release.trends.weeks[-1] for week in window.missing):
+            note(
+                f"sparse regions are not removed before all weeks from {span} are in the store; missing: "
+                f"{_spans(window.missing)}. Anonymize them, or declare a week that will never come lost: "
+                f"search-insights store lose --store {quote(str(store))} --week {window.missing[0]} --reason TEXT"
+            )
+        elif window.lost and not window.missing:
+            note(
+                f"sparse regions are not removed: {len(window.judged)} of the weeks from {span} are not lost, and a "
+                f"region can be judged only by more than {release.coverage.spec.sparsity.max_points}"
+            )
 
 
 def _spans(weeks: Sequence[date]) -> str:
@@ -91,15 +104,17 @@ def _spans(weeks: Sequence[date]) -> str:
 def _dry_run(args: argparse.Namespace) -> int:
     """Show what a publication would do; end as it would."""
     from search_insights.dataset.preview import preview
+    from search_insights.store.ledger import CorrectionRecord
 
     with Steps() as steps:
         steps.show("deriving the trends")
-        seen = preview(args.store, args.out, correction=args.correction, straddling=args.straddling)
+        seen = preview(
+            args.store, args.out, correction=args.correction, straddling=args.straddling, blocklist=args.blocklist
+        )
     release = seen.release
     out("Dry run: nothing was written.\n")
-    for line in _scaling_lines(seen):
+    for line in (*_scaling_lines(seen), *_sparsity_lines(seen)):
         out(line)
-    out(_sparsity_line(seen))
     rows = [
         (c.level, c.trend, *(f"{number:,}" for number in (c.values, c.appear, c.change, c.vanish, c.sparse)))
         for c in seen.found.changes
@@ -111,13 +126,26 @@ def _dry_run(args: argparse.Namespace) -> int:
     if seen.weeks_gone:
         out(f"weeks that vanish: {_spans(seen.weeks_gone)}")
     out(f"regions that vanish: {_by_level(seen.gone_by_level)}")
-    if seen.found.corrected and not seen.refusal:
-        out(f"values corrected, with the reason that you give: {seen.found.corrected:,}")
+    _show_texts(seen)
+    for record in release.decisions:
+        if isinstance(record, CorrectionRecord):
+            out(f"values corrected: {record.changed_values:,}, because: {record.reason}")
     _note_missing_weeks(release, args.store)
     _note_few_weeks(release)
     if seen.refusal:
         raise seen.refusal
     return 0
+
+
+def _show_texts(seen: "Preview") -> None:
+    """Show the operator every text that nobody has seen yet, so that it can be put on the blocklist in time."""
+    lines = seen.release.top_searches
+    if lines is None:
+        return
+    out(f"top searches: {lines.rank.size:,} lines; of published weeks, {seen.found.lines:,} change, appear or vanish")
+    out(f"texts that were not shown before: {len(seen.new_texts):,}")
+    for text in seen.new_texts:
+        out(f"  {text}")
 
 
 def _scaling_lines(seen: "Preview") -> Iterator[str]:
@@ -143,16 +171,24 @@ def _note_few_weeks(release: "Release") -> None:
         note(words)
 
 
-def _sparsity_line(seen: "Preview") -> str:
-    record, window = seen.release.sparsity, seen.release.window
+def _sparsity_lines(seen: "Preview") -> list[str]:
+    """Return a line for each edition that brings regions of its own."""
+    judgements = seen.release.judgements
+    if len(judgements) == 1:
+        return [f"sparse regions: {_judged(seen, judgements[0])}"]
+    return [f"sparse regions of edition {judgement.edition}: {_judged(seen, judgement)}" for judgement in judgements]
+
+
+def _judged(seen: "Preview", judgement: "Judgement") -> str:
+    record, window = seen.release.record_of(judgement), judgement.window
     if record is None:
         why = f"missing: {_spans(window.missing)}" if window.missing else "too many weeks of the window are lost"
-        return f"sparse regions: not decided, none removed; {why}"
+        return f"not decided, none removed; {why}"
     fixed = "would be fixed for good by" if seen.would_fix(record) else f"fixed on {record.fixed_at[:10]} by"
     lost = f", without the lost {_spans(window.lost)}" if window.lost else ""
     by = f"{_spans(window.judged)}{lost}"
     return (
-        f"sparse regions: {len(record.removed):,} removed ({_by_level(seen.sparse_by_level)}), {fixed} {by}; "
+        f"{len(record.removed):,} removed ({_by_level(seen.sparse_by_level(judgement))}), {fixed} {by}; "
         f"published until then: {len(record.withdrawn):,}"
     )
 

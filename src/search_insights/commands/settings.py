@@ -76,9 +76,10 @@ STANDINS: dict[str, tuple[Standin, ...]] = {
     "classify pool": (_SPEC, _GEOGRAPHY),
     "classify suggest": (_MODEL, _SPEC, Standin("log.columns", "column", _query_column)),
     "classify train": (_SPEC, _GEOGRAPHY),
+    "classify vocabulary": (_SPEC, _GEOGRAPHY),
     "check": (_STORE, _SPEC, _GEOGRAPHY, *_LOG),
     "anonymize": (_STORE, _SPEC, _GEOGRAPHY, *_LOG),
-    "publish": (_STORE, Standin("dataset", "out")),
+    "publish": (_STORE, Standin("dataset", "out"), Standin("blocklist", "blocklist")),
     "dashboard": (
         Standin("dataset", "dataset", _as_list),
         Standin("site", "out"),
@@ -93,6 +94,12 @@ STANDINS: dict[str, tuple[Standin, ...]] = {
     "store restore": (_STORE, Standin("dataset", "dataset", when=lambda args: not args.never_published)),
     "store lose": (_STORE,),
     "store note": (_STORE,),
+    # By itself it lists the editions; only a change that has a reason is one to the spec of the settings.
+    "store edition": (
+        _STORE,
+        Standin("spec", "spec", when=lambda args: bool(args.reason)),
+        Standin("geography", "geography", when=lambda args: bool(args.reason)),
+    ),
     "privacy": (_SPEC,),
     "audit": (_SPEC, _GEOGRAPHY),
     "calibrate": (_SPEC, _GEOGRAPHY),

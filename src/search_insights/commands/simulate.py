@@ -39,7 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "column for each level (without FILE: the packaged table)",
     )
     parser.add_argument(
-        "--truth", metavar="FILE", type=Path, help="also write the expected shares and exact counts, a private file"
+        "--truth",
+        metavar="FILE",
+        type=Path,
+        help="also write the expected shares and exact counts, a private file; with --queries, a file beside it has "
+        "how many people typed each text",
     )
     add_coverage(parser)
 
@@ -47,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the log and say where it is."""
     from search_insights.evaluation.exact_counts import add_exact_counts
+    from search_insights.evaluation.text_truth import text_truth_path, write_text_truth
     from search_insights.simulation.simulation import PEAK_SHARE, simulate
     from search_insights.spec.straddling import load_straddling
     from search_insights.spec.weeks import week_of
@@ -86,6 +91,11 @@ def run(args: argparse.Namespace) -> int:
                     steps.show,
                     level_columns=straddling is not None,
                 )
+                if named is not None:
+                    steps.show("truth of the texts")
+                    write_text_truth(log.truth, args.out, named, log.weeks, coverage)
     if log.truth is not None:
         out(f"{log.truth}: the truth; private, for evaluation only: never publish this file")
+        if args.queries:
+            out(f"{text_truth_path(log.truth)}: how many people typed each text; private as well")
     return 0

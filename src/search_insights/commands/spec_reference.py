@@ -19,7 +19,8 @@ program itself uses; a test keeps it up to date. Section numbers and X1 to X4 ar
 All keys without a default are required. Unknown keys are refused, so that a misspelled one never becomes a silent
 default. All problems of a file are told at once, one on a line. A word is {word}.
 
-A store keeps the spec of its first week. Finish the spec before that: another spec needs another store.
+Finish the spec before the first week. A later change of what is counted is recorded as a new
+[edition](editions.md), which readers see as a break.
 """
 
 _TAIL = """\

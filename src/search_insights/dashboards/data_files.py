@@ -6,6 +6,7 @@
     outlines.json.gz        projected outlines, if there are shapes
     map/T-B.bin.gz          trend T in block B of weeks: all regions of regions.json, axes (week, part, region)
     series/N.bin.gz         region N and its children in all weeks, axes (region, trend, part, week)
+    asked/N-B.json.gz       the top and rising searches of region N in block B of weeks (asked.py), if there are any
 
 Regions are numbered in the order of the geography. Every file is compressed with gzip and decompressed by the page, so
 that downloads are small on any host. Numbers are 32-bit integers in units of 10 ** -decimals. They are stored by byte
@@ -26,6 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from search_insights.dashboards.asked import Asked
 from search_insights.dashboards.region_table import lives
 from search_insights.dashboards.regions import Places, level_label
 from search_insights.dashboards.shapes import Shapes
@@ -48,6 +50,7 @@ class View:
     places: Places
     table: Table
     shapes: Shapes | None
+    asked: Asked | None
     downloads: tuple[Path, ...]
 
     @cached_property
@@ -77,7 +80,7 @@ def write_data(view: View, folder: Path) -> None:
     core, regions, parents = view.core, view.places.regions, view.parents
     _write_json(folder / "regions.json.gz", _columns(view, regions[:core], parents[:core]))
     _write_json(folder / "finer.json.gz", _columns(view, regions[core:], parents[core:]))
-    _write_json(folder / "index.json.gz", _index(view, with_series))
+    _write_json(folder / "index.json.gz", _index(view, with_series) | {"asked": _write_asked(view, folder / "asked")})
 
 
 def _index(view: View, with_series: list[int]) -> dict[str, Any]:
@@ -211,6 +214,19 @@ def _write_series(view: View, folder: Path) -> list[int]:
         head = np.array([len(rows), *table.numbers[rows]], dtype=np.int32)
         _write_numbers(folder / f"{number}.bin.gz", np.concatenate((head, table.values[rows].ravel())))
     return sorted(rows_of)
+
+
+def _write_asked(view: View, folder: Path) -> dict[str, Any] | None:
+    """Write the top and rising searches, and return what the index says of them; None for a dataset without them."""
+    asked = view.asked
+    if asked is None:
+        return None
+    folder.mkdir()
+    names = []
+    for name, rows in asked.files(BLOCK_WEEKS):
+        _write_json(folder / f"{name}.json.gz", rows)
+        names.append(name)
+    return {"weeks": asked.weeks, "files": names}
 
 
 def _write_numbers(path: Path, numbers: npt.NDArray[np.int32]) -> None:

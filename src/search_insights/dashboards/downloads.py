@@ -14,8 +14,9 @@ from search_insights.dataset.pages import draw_summary, privacy_page
 def write_downloads(dataset: Dataset, folder: Path) -> list[Path]:
     """Write the files of a dataset to a new folder; return them in the order in which they are offered."""
     folder.mkdir(parents=True)
-    tables = [table.copy_to(folder) for table in (dataset.csv, dataset.parquet, dataset.regions) if table]
-    return [*tables, *_statements(dataset, folder)]
+    tables = (dataset.csv, dataset.parquet, dataset.regions, *(dataset.top_searches or ()))
+    copies = [table.copy_to(folder) for table in tables if table]
+    return [*copies, *_statements(dataset, folder)]
 
 
 def _statements(dataset: Dataset, folder: Path) -> list[Path]:

@@ -10,6 +10,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from search_insights.dashboards.asked import read_asked
 from search_insights.dashboards.data_files import View, write_data
 from search_insights.dashboards.downloads import write_downloads
 from search_insights.dashboards.regions import find_places
@@ -19,7 +20,7 @@ from search_insights.dataset.folder import Dataset, read_dataset
 from search_insights.errors import InputError
 from search_insights.spec.geography import Geography
 from search_insights.spec.spec import Spec
-from search_insights.spec.spec_file import load_spec
+from search_insights.spec.spec_file import PACKAGED_SPECS, load_spec
 from search_insights.support.files import read_plain
 from search_insights.support.replace_folder import replacing
 from search_insights.support.strict_json import parse_json
@@ -56,6 +57,7 @@ def dashboard(
     found = [read_dataset(folder) for folder in datasets]
     keys = _keys(found)
     _refuse_to_lose_files(out)
+    packaged = [load_spec(name) for name in PACKAGED_SPECS]
     topologies = [load_topology(path) for path in shapes]
     try:
         with replacing(out) as draft:
@@ -64,7 +66,7 @@ def dashboard(
             for key, dataset in zip(keys, found, strict=True):
                 progress(f"reading {dataset.folder}")
                 downloads = write_downloads(dataset, draft / "dataset" / key)
-                view = _view(dataset, geographies, [*specs, load_spec()], topologies, downloads)
+                view = _view(dataset, geographies, [*specs, *packaged], topologies, downloads)
                 progress(f"writing the data of {dataset.folder}")
                 entries.append(_write_dataset(view, key, draft))
             (draft / _SITE_FILE).write_text(
@@ -125,7 +127,7 @@ def _view(
     shapes = next((s for s in found if s), None)
     values = read_values(dataset, number_of)
     require_same_csv(dataset)
-    return View(dataset, places, values, shapes, tuple(downloads))
+    return View(dataset, places, values, shapes, read_asked(dataset, number_of), tuple(downloads))
 
 
 def _write_dataset(view: View, key: str, draft: Path) -> dict[str, Any]:

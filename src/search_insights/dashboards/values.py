@@ -39,7 +39,7 @@ def distinct_places(dataset: Dataset) -> list[dict[str, str | None]]:
     where = [c for c in dataset.fields if c.startswith(("country_region", "sub_region_"))]
     columns = ["place_id", "level", "code", *where]
     chosen = ", ".join(f"CAST({identifier(c)} AS TEXT)" for c in columns)
-    found = _ask(dataset, f"SELECT DISTINCT {chosen} FROM {dataset.table} ORDER BY ALL")
+    found = ask(dataset, f"SELECT DISTINCT {chosen} FROM {dataset.table} ORDER BY ALL")
     rows = [dict(zip(columns, row, strict=True)) for row in found]
     if not rows:
         raise InputError(f"{dataset.parquet.path}: has no rows, so there is nothing to show")
@@ -78,7 +78,7 @@ def read_values(dataset: Dataset, number_of: Mapping[str, int]) -> Table:
         )
     )
     sql = f"SELECT place_id, CAST(date - DATE '1970-01-01' AS INTEGER) AS day, {cells} FROM {dataset.table}"
-    columns = list(_ask(dataset, sql, fetch="fetchnumpy").values())
+    columns = list(ask(dataset, sql, fetch="fetchnumpy").values())
     places, row_of = np.unique(np.asarray(columns[0], dtype=object), return_inverse=True)
     values = np.full((len(places), len(names), len(_PARTS), len(dataset.weeks)), MISSING, dtype=np.int32)
     week_of = _week_numbers(dataset, np.asarray(columns[1]))
@@ -92,7 +92,7 @@ def read_values(dataset: Dataset, number_of: Mapping[str, int]) -> Table:
 def _check_rows(dataset: Dataset) -> None:
     """Refuse a table with a row of no week, or with two rows for a region and week."""
     counts = "count(*), count(date), count(DISTINCT (place_id, date))"
-    [(rows, dated, distinct)] = _ask(dataset, f"SELECT {counts} FROM {dataset.table}")
+    [(rows, dated, distinct)] = ask(dataset, f"SELECT {counts} FROM {dataset.table}")
     if not rows == dated == distinct:
         raise InputError(f"{dataset.parquet.path}: has rows of no week, or two for one region and week")
 
@@ -100,7 +100,7 @@ def _check_rows(dataset: Dataset) -> None:
 def _decimals(dataset: Dataset, names: Sequence[str]) -> int:
     """Return with how many decimals the greatest value fits; refuse values that are no numbers or too great."""
     ends = ", ".join(f"max(abs(CAST({identifier(n + part)} AS DOUBLE)))" for n in names for part in _PARTS)
-    [found] = _ask(dataset, f"SELECT {ends} FROM {dataset.table}")
+    [found] = ask(dataset, f"SELECT {ends} FROM {dataset.table}")
     greatest = max((value for value in found if value is not None), default=0.0)
     decimals = next((d for d in range(_DECIMALS, -1, -1) if greatest * 10**d < -MISSING), None)
     if decimals is None:
@@ -113,12 +113,12 @@ def require_same_csv(dataset: Dataset) -> None:
     table, values = csv_table(dataset.csv.path), {trend.column for trend in dataset.trends}
     ends = {column + end for column in values for end in ("_low", "_high")}
     columns = [c for c in dataset.fields if c not in ends | {"level", "code"}]
-    header = [row[0] for row in _ask(dataset, f"DESCRIBE SELECT * FROM {table}", dataset.csv)]
+    header = [row[0] for row in ask(dataset, f"DESCRIBE SELECT * FROM {table}", dataset.csv)]
     texts = ", ".join(f"CAST({_csv_value(c) if c in values else identifier(c)} AS TEXT)" for c in columns)
     sql = f"""
         SELECT (SELECT count(*) FROM {table}) = (SELECT count(*) FROM {dataset.table})
            AND NOT EXISTS (SELECT * FROM {table} EXCEPT ALL SELECT {texts} FROM {dataset.table})"""
-    if header != columns or not _ask(dataset, sql, dataset.csv)[0][0]:
+    if header != columns or not ask(dataset, sql, dataset.csv)[0][0]:
         raise InputError(f"{dataset.csv.path}: does not have the rows of {dataset.parquet.path.name}; publish it again")
 
 
@@ -137,7 +137,7 @@ def _week_numbers(dataset: Dataset, days: npt.NDArray[np.int32]) -> npt.NDArray[
     return numbers
 
 
-def _ask(dataset: Dataset, sql: str, table: TableFile | None = None, fetch: str = "fetchall") -> Any:
+def ask(dataset: Dataset, sql: str, table: TableFile | None = None, fetch: str = "fetchall") -> Any:
     """Return the result of a query; any error is one of the file, which may be anything."""
     import duckdb
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from search_insights.dashboards.regions import Places, level_label
 from search_insights.dataset.folder import Dataset
-from search_insights.dataset.pages import model_changes, run_words
-from search_insights.dataset.scale import setting_weeks
+from search_insights.dataset.pages import how_texts_are_protected, model_changes, run_words, setting_weeks
 
 
 def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:
@@ -16,6 +15,7 @@ def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:
         *([{"title": "What the topics are", "text": topics}] if (topics := _topics(dataset)) else []),
         *([{"title": "Where the series has breaks", "text": found}] if (found := _breaks(dataset)) else []),
         {"title": "Why some values are missing", "text": _missing(dataset, places)},
+        *([{"title": "What people ask", "text": lists}] if (lists := _lists(dataset)) else []),
         {"title": "What privacy is promised", "text": _privacy(dataset)},
         {"title": "When it was last updated", "text": _updated(dataset)},
         *([{"title": "Where the regions come from", "text": found}] if (found := _sources(dataset)) else []),
@@ -27,14 +27,22 @@ def _sources(dataset: Dataset) -> list[str]:
     return [str(source["title"]) for source in dataset.package.get("sources", [])]
 
 
-_KINDS = {"edition": "new edition", "model": "another model"}
+_KINDS = {"edition": "new edition", "model": "another model", "note": "note on this week"}
 
 
 def breaks(dataset: Dataset) -> list[dict[str, Any]]:
-    """Return the breaks of the series: the number of the week, a label, and what readers should know."""
+    """Return the breaks of the series: the number of the week, a label, and what readers should know.
+
+    `alone` marks a note: it concerns one week alone, and the series goes on.
+    """
     week_of = {week.isoformat(): number for number, week in enumerate(dataset.weeks)}
     return [
-        {"week": week_of[b["week"]], "label": _KINDS.get(b["kind"], b["kind"]), "text": _break_text(b)}
+        {
+            "week": week_of[b["week"]],
+            "alone": b["kind"] == "note",
+            "label": _KINDS.get(b["kind"], b["kind"]),
+            "text": _break_text(b),
+        }
         for b in dataset.package.get("breaks", [])
         if b["week"] in week_of
     ]
@@ -42,7 +50,8 @@ def breaks(dataset: Dataset) -> list[dict[str, Any]]:
 
 def _break_text(found: Mapping[str, Any]) -> str:
     """Return the reason of a break and what differs, as sentences."""
-    parts = (part.strip().rstrip(".") for part in (found["reason"], "; ".join(found["differs"])))
+    differs = [] if found["kind"] == "note" else found["differs"]
+    parts = (part.strip().rstrip(".") for part in (found["reason"], "; ".join(differs)))
     return " ".join(f"{part[0].upper()}{part[1:]}." for part in parts if part)
 
 
@@ -54,7 +63,7 @@ def _breaks(dataset: Dataset) -> list[str]:
     return [
         "From some weeks on, searches were counted or assigned to topics in another way. A dashed line marks them in "
         "the charts, and no line is drawn across. Values before and after may differ although nobody searched "
-        "differently.",
+        "differently. A note is about one week alone.",
         *(f"{dataset.weeks[b['week']]}, {b['label']}: {b['text']}" for b in found),
     ]
 
@@ -159,6 +168,22 @@ def _missing(dataset: Dataset, places: Places) -> list[str]:
 
 def _reasons(kinds: list[str]) -> str:
     return ("The reasons: " + "; ".join(kinds) + ".") if kinds else "In this dataset there is none of them."
+
+
+def _lists(dataset: Dataset) -> list[str]:
+    """Say what the lists of searches show, and how the people who searched are protected."""
+    found = dataset.privacy.get("top_searches")
+    if dataset.top_searches is None or not found:
+        return []
+    return [
+        "The lists show texts that people typed, without case and punctuation. Texts that have the same words in "
+        "another order or form are one line. A share is how many users searched for one of them in the week, in "
+        "percent of the topic's user-days. It is shown with the interval that the noise leaves; where intervals "
+        "overlap, noise may have changed the order.",
+        "Rising are texts whose share grew since the week before by more than noise and chance explain. Where few "
+        "texts are shown, that cannot be told. A text that is shown for the first time has only a least growth.",
+        " ".join(how_texts_are_protected(found)),
+    ]
 
 
 def _privacy(dataset: Dataset) -> list[str]:

@@ -116,7 +116,8 @@ def _of_models(release: Release) -> Iterator[dict[str, Any]]:
     for before, entry in pairwise(release.entries):
         if before.classifier != entry.classifier:
             kind = {"kind": "model", "model_before": before.classifier, "model": entry.classifier}
-            what = [_model(entry.classifier, facts.get(entry.classifier, {}))]
+            models = (("before", before.classifier), ("now", entry.classifier))
+            what = [f"{when}: {_model(model, facts.get(model, {}))}" for when, model in models]
             yield _break(entry.week, kind, _MODEL if entry.classifier else _TO_LOG, what)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from search_insights.dataset.folder import csv_table, published_columns, published_table
 from search_insights.dataset.tables import file_stem
+from search_insights.dataset.top_searches import moved_lines
 from search_insights.errors import InputError
 from search_insights.support.sql import identifier
 from search_insights.trends.release import Release
@@ -42,16 +43,20 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A release beside a published table: changes by level and trend, and the regions that the table alone has."""
+    """A release beside a published table: changes by level and trend, and the regions that the table alone has.
+
+    `lines` are those of top searches, in weeks that were published, that change, vanish or appear.
+    """
 
     changes: tuple[Change, ...]
     gone: tuple[tuple[str, str], ...]  # level and place_id
     shown: frozenset[str]
+    lines: int = 0
 
     @property
     def corrected(self) -> int:
-        """The number of published values that would change or disappear, other than for sparsity."""
-        return sum(change.change + change.vanish - change.sparse for change in self.changes)
+        """The number of published values and lines that would change or disappear, other than for sparsity."""
+        return self.lines + sum(change.change + change.vanish - change.sparse for change in self.changes)
 
     def moved(self, judged_again: bool) -> int:
         """Return how many values a change of derivation moves: those that change, disappear, or appear in old weeks.
@@ -91,6 +96,7 @@ def compare(release: Release, out: Path, new: str, connection: "duckdb.DuckDBPyC
         changes=_changes(release, [name for name, _, _ in pairs], found),
         gone=tuple((level, place_id) for level, place_id, was_shown, is_shown, *_ in found if was_shown > is_shown),
         shown=frozenset(place_id for _, place_id, was_shown, *_ in found if was_shown),
+        lines=moved_lines(release, out),
     )
 
 

@@ -12,6 +12,7 @@ from search_insights.dataset.scale import scale_phrase, scaling_rule
 from search_insights.dataset.statement import lost_weeks
 from search_insights.dataset.straddling import straddling_summary
 from search_insights.dataset.tables import file_stem, region_columns, value_columns
+from search_insights.dataset.top_searches import KEY, line_fields, stem_of
 from search_insights.spec.attribution import attribution
 from search_insights.spec.spec import Spec, Trend
 from search_insights.spec.straddling import Straddling
@@ -55,11 +56,34 @@ def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[
             _resource(folder / f"{stem}.csv", "csv", _csv_fields(release), _KEY),
             _resource(folder / f"{stem}.parquet", "parquet", _parquet_fields(release), _KEY),
             _resource(folder / REGIONS, "csv", region_fields(), _KEY[1:]),
+            *_top_searches(release, folder),
         ],
     }
 
 
 _KEY = ["date", "place_id"]
+
+
+def _top_searches(release: Release, folder: Path) -> list[dict[str, Any]]:
+    """Return the descriptions of the tables of top searches; none if the release has none."""
+    if release.top_searches is None:
+        return []
+    spec, stem = release.coverage.spec, stem_of(release)
+    where = _csv_fields(release)[: 1 + len(region_columns(release))]
+    return [
+        _resource(folder / f"{stem}.csv", "csv", where + line_fields(release, in_parquet=False), KEY),
+        _resource(
+            folder / f"{stem}.parquet",
+            "parquet",
+            [
+                *where,
+                _field("level", "string", f"The region's level: {spec.total.level} or {spec.total.sum_of}."),
+                _field("code", "string", "The region's code within its level."),
+                *line_fields(release, in_parquet=True),
+            ],
+            KEY,
+        ),
+    ]
 
 
 def _resource(path: Path, form: str, fields: list[dict[str, Any]], key: list[str]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ STATEMENTS = (
     "straddling.json",
 )
 REGIONS = "regions.csv"
+TOP_SEARCHES = "_top_searches"  # how the names of the tables of top searches end, after that of the main tables
 SPARSE = "too few data points"  # why a region that was removed for sparsity is not reported
 
 _REGION_COLUMNS = ("date", "place_id", "level", "code", "country_region", "country_region_code")
@@ -88,6 +89,7 @@ class Description:
     trends: tuple[TrendColumn, ...]
     levels: tuple[str, ...]
     regions: TableFile | None  # a dataset of an earlier version has none
+    top_searches: tuple[TableFile, TableFile] | None  # CSV and Parquet; None if the release has no texts
 
     @property
     def table(self) -> str:
@@ -138,7 +140,8 @@ def _description(folder: Path, content: bytes) -> Description:
     require_form(package, PACKAGE, path)
     tables: dict[str, Any] = {}
     for resource in package["resources"]:
-        tables.setdefault(REGIONS if resource["path"] == REGIONS else resource["format"], resource)
+        name = REGIONS if resource["path"] == REGIONS else resource["format"]
+        tables.setdefault(f"{TOP_SEARCHES}.{name}" if name in tables else name, resource)
     if not {"csv", "parquet"} <= tables.keys():
         raise _not_a_dataset(folder)
     columns = {field["name"]: field for field in tables["parquet"]["schema"]["fields"]}
@@ -153,7 +156,19 @@ def _description(folder: Path, content: bytes) -> Description:
         trends=tuple(_trend_column(name, field) for name, field in columns.items() if "trend" in field),
         levels=levels,
         regions=_table_file(tables[REGIONS], folder) if REGIONS in tables else None,
+        top_searches=_top_searches(tables, folder),
     )
+
+
+def _top_searches(tables: Mapping[str, Any], folder: Path) -> tuple[TableFile, TableFile] | None:
+    """Return the tables of top searches, which are named after the main ones; None if there are none."""
+    found = [
+        _table_file(tables[name], folder)
+        for form in ("csv", "parquet")
+        for name in (f"{TOP_SEARCHES}.{form}",)
+        if name in tables and tables[name]["path"] == f"{Path(tables[form]['path']).stem}{TOP_SEARCHES}.{form}"
+    ]
+    return (found[0], found[1]) if len(found) == 2 else None
 
 
 def _trend_column(name: str, field: Mapping[str, Any]) -> TrendColumn:
@@ -200,7 +215,7 @@ def read_dataset(folder: Path) -> Dataset:
         weeks=tuple(sorted(_weeks(privacy, folder / "privacy.json"))),
         statements={name: content for name, content in statements.items() if name.endswith(".json")},
     )
-    for table in (dataset.csv, dataset.parquet, dataset.regions):
+    for table in (dataset.csv, dataset.parquet, dataset.regions, *(dataset.top_searches or ())):
         if table is not None:
             require_plain_table(table)
     if not dataset.trends or not dataset.weeks:
@@ -266,6 +281,29 @@ def published_table(folder: Path) -> Path | None:
     with suppress(InputError):
         return read_description(folder).csv.path
     return None
+
+
+def published_trends(folder: Path) -> dict[str, str]:
+    """Return the name of each trend of a published folder, by the trend's id; none if it does not tell."""
+    with suppress(InputError):
+        return {trend.id: trend.name for trend in read_description(folder).trends if trend.id}
+    return {}
+
+
+def published_lines(folder: Path) -> Path | None:
+    """Return the CSV file of top searches that a published folder describes; None if it describes none."""
+    with suppress(InputError):
+        tables = read_description(folder).top_searches
+        return tables[0].path if tables else None
+    return None
+
+
+def published_top_searches(folder: Path) -> Mapping[str, Any]:
+    """Return what the statement of a published folder says of top searches; nothing if it does not tell."""
+    with suppress(InputError):
+        found: Mapping[str, Any] = _read_ledger(folder).get("top_searches", {})
+        return found
+    return {}
 
 
 def published_columns(folder: Path) -> dict[str, str]:

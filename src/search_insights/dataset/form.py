@@ -53,7 +53,13 @@ PACKAGE = {
     "resources": [{"format": str, "path": str, "bytes": int, "hash": str, "schema": {"fields": [_FIELD]}}],
 }
 _WEEK = {"week": str, "checksum": str, **dict.fromkeys(("begins_at?", "ends_at?", "times?", "naive_zone?"), str)}
-LEDGER = {"identity?": str, "spec?": {"fingerprint": str}, "ledger": [_WEEK]}
+_TOP_SEARCHES = {
+    **dict.fromkeys(("weeks", "weeks_without", "texts", "min_users", "total_threshold", "region_shown_from"), int),
+    **dict.fromkeys(("total_sigma", "region_sigma", "chance_of_showing"), float),
+    **dict.fromkeys(("total_level", "region_level"), str),
+    "blocklist": {"entries": int, "fingerprint?": str},
+}
+LEDGER = {"identity?": str, "spec?": {"fingerprint": str}, "ledger": [_WEEK], "top_searches?": _TOP_SEARCHES}
 PRIVACY = {
     "name": str,
     "flavor": {"privacy_unit": str, "neighbouring_relation": str, "bounds": [str]},
@@ -76,6 +82,7 @@ PRIVACY = {
     "notes?": [{"week": str, "reason": str}],
     "editions?": [{**_EDITION, "reason": str, "holds": bool}],
     "classification?": _CLASSIFICATION,
+    "top_searches?": _TOP_SEARCHES,
 }
 SPARSITY = {"decided": bool, "removed": [str], "removed_after_publication": [str]}
 STRADDLING = {"level": str, "applies_if": str, "regions": {}}

@@ -10,12 +10,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from search_insights.dataset.folder import Description, read_description, require_plain_table
+from search_insights.dataset.folder import Description, TableFile, read_description, require_plain_table
 from search_insights.errors import InputError
-from search_insights.support.sql import connect, identifier
+from search_insights.support.sql import connect, file_literal, identifier
 
 Frame = Literal["polars", "pandas", "arrow"]
 
+_QUERY_TYPES = ("top", "rising")
+_LINE_NUMBERS = ("value", "value_low", "value_high", "change", "change_low", "change_high")
 _MODULES: dict[Frame, str] = {"polars": "polars", "pandas": "pandas", "arrow": "pyarrow"}
 
 
@@ -31,6 +33,52 @@ def load(path: str | Path, level: str, trend: str, frame: Frame | None = None) -
     _check_level(level, dataset)
     require_plain_table(dataset.parquet)
     return _frame(_read(dataset, column, level), frame)
+
+
+def load_top_searches(
+    path: str | Path, level: str, trend: str, query_type: Literal["top", "rising"] = "top", frame: Frame | None = None
+) -> Any:
+    """Read the top or rising searches of one level and trend of a published dataset, a row for each line of a list.
+
+    Columns: date, place_id, code, name, rank, query, members, value, value_low, value_high, change, change_low,
+    change_high, is_new. Values and changes are in percent; what is not known is empty. Frames are those of `load`.
+    """
+    dataset = read_description(Path(path))
+    name = next(t.name for t in dataset.trends if t.column == _column(trend, dataset))
+    _check_level(level, dataset)
+    if query_type not in _QUERY_TYPES:
+        raise InputError(f"no list {query_type!r}; the lists are {' and '.join(_QUERY_TYPES)}")
+    if dataset.top_searches is None:
+        raise InputError(f"{dataset.folder}: has no top searches: its spec has none, or its log has no texts")
+    table = dataset.top_searches[1]
+    require_plain_table(table)
+    return _frame(_read_lines(dataset, table, (level, name, query_type)), frame)
+
+
+def _read_lines(dataset: Description, table: TableFile, where: tuple[str, str, str]) -> dict[str, Any]:
+    """Return the lines by column, with fixed types."""
+    import duckdb
+
+    texts = {"place_id": "place_id", "code": "code", "name": _name_expression(dataset), "query": "query"}
+    named = {name: f"CAST({expression} AS VARCHAR) AS {name}" for name, expression in texts.items()}
+    numbers = ", ".join(f"CAST({name} AS DOUBLE) AS {name}" for name in _LINE_NUMBERS)
+    sql = f"""SELECT CAST(date AS DATE) AS date, {named["place_id"]}, {named["code"]}, {named["name"]},
+                     CAST(rank AS INTEGER) AS rank, {named["query"]}, CAST(members AS VARCHAR[]) AS members, {numbers},
+                     CAST(is_new AS BOOLEAN) AS is_new
+              FROM read_parquet({file_literal(table.path)}) WHERE level = ? AND category = ? AND query_type = ?
+              ORDER BY ALL"""
+    try:
+        with connect() as connection:
+            found: dict[str, Any] = connection.execute(sql, where).fetchnumpy()
+    except (duckdb.Error, UnicodeError):
+        raise InputError(f"{table.path}: cannot be read as the table that datapackage.json describes") from None
+    found["members"] = [list(texts) for texts in found["members"]]
+    return {name: _filled(values) for name, values in found.items()}
+
+
+def _filled(values: Any) -> Any:
+    """Return a column with NaN for what is not known."""
+    return values.filled(np.nan) if isinstance(values, np.ma.MaskedArray) and values.dtype.kind == "f" else values
 
 
 def _read(dataset: Description, column: str, level: str) -> dict[str, Any]:

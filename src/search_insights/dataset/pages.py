@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import groupby
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from search_insights.support.charts import save_chart
@@ -81,6 +82,7 @@ For a user who searched on all 7 days of a week the same noise gives epsilon {we
 ## What was spent
 {_spent(weeks)} `privacy.json` lists every week with the
 checksum of its noisy counts.
+{_top_searches(statement.get("top_searches"))}\
 {_classification(statement.get("classification"))}{_lost_weeks(statement.get("lost_weeks", []))}\
 {_notes(statement.get("notes", []))}"""
 
@@ -140,6 +142,44 @@ Which weeks, by which model:
 
 {runs}
 {warning}{"".join(_measured(model) for model in found["models"])}"""
+
+
+def _top_searches(found: Mapping[str, Any] | None) -> str:
+    """Return the section on top searches; nothing if the spec has none."""
+    if not found:
+        return ""
+    if not found["weeks"]:
+        return """
+## Top searches
+There are no lists of top searches: the publisher's log has categories only, and no texts.
+"""
+    text = fill(" ".join(how_texts_are_protected(found)), 118, break_long_words=False)
+    return f"\n## Top searches\n{text}\n"
+
+
+def how_texts_are_protected(found: Mapping[str, Any]) -> list[str]:
+    """Return how a release with lists of searches protects people, in sentences that readers understand."""
+    left, blocked = found["weeks_without"], found["blocklist"]["entries"]
+    sentences = (
+        "The lists of top and rising searches show texts that people typed, and are part of the same promise.",
+        "A text can be shown only if it is made of a public list of words and at most one name of a place: that keeps "
+        "out names of people, long numbers and addresses, before anything is counted.",
+        "Of each user-day one text counts, and a user counts once a week in each text.",
+        f"A text is shown for the first time only if at least {found['min_users']:,} users searched for it in one week "
+        f"and its count, after noise with a standard deviation of {found['total_sigma']:g}, is "
+        f"{found['total_threshold']:,} or more.",
+        f"So a text of fewer users is not shown, and one of {found['min_users']:,} users with a chance of "
+        f"{found['chance_of_showing']:g}.",
+        f"From then on the text is public: every week it has a noisy count for the {found['total_level']} and, with a "
+        f"standard deviation of {found['region_sigma']:g}, for every {found['region_level']}, whether anybody searched "
+        "for it there or not.",
+        f"So far {found['texts']:,} texts have become public, in {found['weeks']:,} weeks.",
+        f"{left:,} {'week has' if left == 1 else 'weeks have'} no lists: the spec had none, or the log no texts."
+        if left
+        else "",
+        f"The publisher left out texts that have any of {blocked:,} listed words or phrases." if blocked else "",
+    )
+    return [sentence for sentence in sentences if sentence]
 
 
 def _named(topic: Mapping[str, Any]) -> str:
@@ -219,6 +259,13 @@ A week is noised once, so a mistake in its log is not corrected; the words are t
 
 {lines}
 """
+
+
+def setting_weeks(scaling: Mapping[str, Any]) -> str:
+    """Say which weeks set the scale, given its rule as `datapackage.json` has it."""
+    if "first_week" in scaling and "last_week" in scaling:
+        return f"in the weeks from {scaling['first_week']} to {scaling['last_week']}"
+    return "in the first release"
 
 
 def draw_summary(

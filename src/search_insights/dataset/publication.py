@@ -12,6 +12,7 @@ from search_insights.dataset.datapackage import datapackage
 from search_insights.dataset.folder import (
     REGIONS,
     STATEMENTS,
+    TOP_SEARCHES,
     csv_table,
     published_changes,
     published_table,
@@ -25,6 +26,7 @@ from search_insights.dataset.statement import privacy_json
 from search_insights.dataset.straddling import straddling_json
 from search_insights.dataset.summary import save_summary_chart, summarize
 from search_insights.dataset.tables import file_stem, write_tables
+from search_insights.dataset.top_searches import require_blocklist, write_top_searches
 from search_insights.dp.accounting import account
 from search_insights.errors import CheckFailed, InputError, StoreError
 from search_insights.spec.straddling import Straddling, load_straddling
@@ -33,6 +35,7 @@ from search_insights.store.journal import remember_place
 from search_insights.store.ledger import FinalWeek, checked_reason
 from search_insights.support.replace_folder import replacing
 from search_insights.support.sql import connect
+from search_insights.trends.blocklist import read_blocklist
 from search_insights.trends.release import Release, corrected, make_release, record_decisions, withdrawing
 
 
@@ -52,27 +55,30 @@ def publish(
     *,
     correction: str | None = None,
     straddling: Path | None = None,
+    blocklist: Path | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Published:
     """Derive the dataset from a store and put it in place, as a whole or not at all.
 
     A value that is already published in `out` must not change, unless the publisher gives the reason for a correction,
     which is recorded in the store and published with the dataset. `straddling` is the straddling table of a geography
-    that is not the packaged one.
+    that is not the packaged one. `blocklist` is a file of words that no text of top searches may have.
     """
     import duckdb
 
     require_reason(correction)
 
     progress("deriving the trends")
-    release = make_release(store_path)
+    release = make_release(store_path, blocklist=read_blocklist(blocklist) if blocklist else None)
     table = load_straddling(release.coverage.geography, straddling)
     refuse_to_lose_files(release, out)
     refuse_second_noise(release, out)
+    require_blocklist(release, out)
     try:
         with replacing(out) as draft:
             progress("writing the tables")
             write_tables(release, draft)
+            write_top_searches(release, draft)
             write_regions(release, draft / REGIONS)
             with connect() as connection:
                 found = compare(release, out, csv_table(table_of(release, draft)), connection)
@@ -100,7 +106,8 @@ def refuse_to_lose_files(release: Release, out: Path) -> None:
     stem = file_stem(release)
     named = published_table(out)  # the dataset may have had another name
     stems = {stem, *([named.stem] if named else [])}
-    own = {*STATEMENTS, REGIONS, *(f"{each}.{form}" for each in stems for form in ("csv", "parquet"))}
+    tables = [f"{each}{end}" for each in stems for end in ("", TOP_SEARCHES)]
+    own = {*STATEMENTS, REGIONS, *(f"{each}.{form}" for each in tables for form in ("csv", "parquet"))}
     others = sorted(path.name for path in out.iterdir() if path.name not in own) if out.is_dir() else []
     if others:
         raise InputError(

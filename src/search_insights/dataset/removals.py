@@ -38,12 +38,11 @@ def sparsity_json(release: Release) -> dict[str, Any]:
 def _of_edition(release: Release, judgement: Judgement) -> dict[str, Any]:
     """Return the decision on the regions that one edition is the first to report."""
     record, window = release.record_of(judgement), judgement.window
-    weeks = sorted((*window.judged, *window.lost, *window.missing))
     return {
         "edition": judgement.edition,
         "regions": len(judgement.places),
-        "first_week": weeks[0].isoformat(),
-        "last_week": weeks[-1].isoformat(),
+        "first_week": window.weeks[0].isoformat(),
+        "last_week": window.weeks[-1].isoformat(),
         "decided": record is not None,
         "decided_on": record.fixed_at[:10] if record else None,
         "missing_weeks": [str(week) for week in window.missing],

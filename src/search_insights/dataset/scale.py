@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from search_insights.dataset.pages import setting_weeks
 from search_insights.spec.spec import Spec
 from search_insights.store.ledger import ScalingRecord
 from search_insights.trends.release import Release
@@ -25,13 +26,6 @@ def scale_phrase(scaling: Mapping[str, Any], level: str, trend: str) -> str:
     """Say what the maximum of the scale is; `trend` is how the trend that sets the scale of all is called."""
     of = "of each trend" if scaling.get("scope") == "each" else f"of {trend}"
     return f"the highest weekly {level} value {of} {setting_weeks(scaling)} is {scaling['maximum']:g}"
-
-
-def setting_weeks(scaling: Mapping[str, Any]) -> str:
-    """Say which weeks set the scale."""
-    if "first_week" in scaling and "last_week" in scaling:
-        return f"in the weeks from {scaling['first_week']} to {scaling['last_week']}"
-    return "in the first release"
 
 
 def scaling_facts(release: Release) -> dict[str, Any]:

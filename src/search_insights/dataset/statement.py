@@ -9,7 +9,8 @@ from typing import Any
 
 from search_insights.dataset.classification import classification
 from search_insights.dataset.scale import scaling_facts
-from search_insights.dp.accounting import Accounting, epsilon_of_days
+from search_insights.dataset.top_searches import top_searches_json
+from search_insights.dp.accounting import Accounting, delta_of_weeks, epsilon_of_weeks
 from search_insights.spec.spec import Spec
 from search_insights.spec.weeks import DAYS_OF_WEEK
 from search_insights.store.ledger import LedgerEntry
@@ -65,7 +66,7 @@ def privacy_json(release: Release, accountings: Sequence[Accounting]) -> dict[st
             "entropy": "operating system, no seed",
             "program": f"search-insights {release.entries[-1].program}",
         },
-        "not_promised": _not_promised(release, days=DAYS_OF_WEEK * len(release.entries)),
+        "not_promised": _not_promised(release, len(release.entries)),
         "not_covered": list(NOT_COVERED),
         "ledger": [_ledger_row(entry) for entry in release.entries],
         "scaling": scaling_facts(release),
@@ -74,6 +75,7 @@ def privacy_json(release: Release, accountings: Sequence[Accounting]) -> dict[st
         "lost_weeks": lost_weeks(release),
         "notes": notes(release),
         "classification": classification(release),
+        **({"top_searches": texts} if (texts := top_searches_json(release)) else {}),
     }
 
 
@@ -130,14 +132,19 @@ def _edition(span: Span, accounting: Accounting) -> dict[str, Any]:
     }
 
 
-def _not_promised(release: Release, days: int) -> dict[str, Any]:
+def _not_promised(release: Release, weeks: int) -> dict[str, Any]:
     """Return what the same noise gives users who searched every day, of a week and of the whole release."""
     spec, *others = [span.coverage.spec for span in reversed(release.spans)]
-    delta = max(each.promise.delta for each in (spec, *others))
-    week, every = (round(epsilon_of_days(spec, n, others), 4) for n in (DAYS_OF_WEEK, days))
     return {
-        "user_active_on_7_days": {"epsilon": week, "delta": delta},
-        "user_active_on_all_days": {"days": days, "epsilon": every, "delta": delta},
+        "user_active_on_7_days": _of_weeks(spec, 1, others),
+        "user_active_on_all_days": {"days": DAYS_OF_WEEK * weeks, **_of_weeks(spec, weeks, others)},
+    }
+
+
+def _of_weeks(spec: Spec, weeks: int, others: Sequence[Spec]) -> dict[str, float]:
+    return {
+        "epsilon": round(epsilon_of_weeks(spec, weeks, others), 4),
+        "delta": delta_of_weeks(spec, weeks, others),
     }
 
 
@@ -151,6 +158,8 @@ def bounds(spec: Spec) -> list[str]:
     ]
     if spec.classed_levels:
         words.append(f"X4: all {' and '.join(spec.classed_levels)} counts of a user-day are of one size class")
+    if spec.top_searches is not None:
+        words.append("top searches: at most one text, and in each text a user counts once a week")
     return words
 
 
@@ -171,4 +180,5 @@ def _ledger_row(entry: LedgerEntry) -> dict[str, Any]:
         "naive_zone": entry.naive_zone,
         "zone_data": entry.zone_data,
         "classifier": entry.classifier,
+        **({"top_searches": entry.top_searches, "vocabulary": entry.vocabulary} if entry.top_searches else {}),
     }

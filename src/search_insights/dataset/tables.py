@@ -58,7 +58,7 @@ def open_tables(release: Release) -> Iterator["duckdb.DuckDBPyConnection"]:
     """Yield a database in memory with the rows of a release, for `csv_rows` and `write_tables`."""
     with connect() as connection:
         _create_rows(connection, release)
-        _create_regions(connection, release)
+        create_regions(connection, release)
         yield connection
 
 
@@ -104,7 +104,8 @@ def _create_rows(connection: "duckdb.DuckDBPyConnection", release: Release) -> N
     connection.unregister("given")
 
 
-def _create_regions(connection: "duckdb.DuckDBPyConnection", release: Release) -> None:
+def create_regions(connection: "duckdb.DuckDBPyConnection", release: Release) -> None:
+    """Create the table of regions: the columns that say where a row is, and its place in the order of rows."""
     header = [*region_columns(release), "level", "code"]
     rows = [[*_region_values(release, region), region.level, region.code] for region in release.trends.regions]
     columns = {

@@ -1,11 +1,11 @@
-"""Privacy loss distributions on a grid of losses: composed mechanisms, and a bound for many days.
+"""Privacy loss distributions on a grid of losses: composed mechanisms, and a bound for many weeks.
 
 The dp-accounting library makes the distribution of each discrete Gaussian, rounded up to the grid, and composes them.
 Here they are read as curves: delta as a function of epsilon. The curve of a composition tells everything about its
 privacy, and a pair of distributions whose curve is nowhere below another's *dominates* it: composing the dominating
 pairs bounds composing the others (Zhu, Dong and Wang, 2022). The pointwise maximum of several curves is again the curve
-of a pair. So for days that may each be of another case, the maximum over the cases, composed with itself, bounds
-every mixture. Taking the worst case on each day would not: the discrete Gaussians of small sigmas differ in shape.
+of a pair. So for weeks that may each be of another case, the maximum over the cases, composed with itself, bounds
+every mixture. Taking the worst case in each week would not: the discrete Gaussians of small sigmas differ in shape.
 """
 
 import math
@@ -79,6 +79,10 @@ class Losses:
         discounted = np.concatenate((math.exp(-self.step) * _discounted(self.masses[1:], self.step), [0.0]))
         return self.infinite + above - discounted, above, discounted
 
+    def revealing(self, chance: float) -> "Losses":
+        """Return the distribution of what tells everything with this chance, and otherwise what this one tells."""
+        return Losses(self.step, self.lowest, (1 - chance) * self.masses, chance + (1 - chance) * self.infinite)
+
     def within(self, lowest: int, size: int) -> "Losses":
         """Return the same distribution on a larger part of the grid."""
         masses = np.zeros(size)
@@ -99,22 +103,22 @@ def _discounted(masses: Floats, step: float) -> Floats:
     return sums
 
 
-def step_for(sigmas: Sequence[float]) -> float:
-    """Return the step of the grid for a composition of mechanisms with these sigmas."""
-    reach = sum((2 * math.ceil(_REACH * sigma) + 1) / (2 * sigma**2) for sigma in sigmas)
+def step_for(sigmas: Sequence[float], shift: int = 1) -> float:
+    """Return the step of the grid for a composition of mechanisms with these sigmas, whose counts change by `shift`."""
+    reach = sum(shift * (2 * math.ceil(_REACH * sigma) + shift) / (2 * sigma**2) for sigma in sigmas)
     times = 2 * reach / (_STEP * _MAX_POINTS)
     return _STEP * 2.0 ** max(0, math.ceil(math.log2(max(times, 1.0))))
 
 
-def composed(sigmas: Sequence[float], step: float) -> Losses:
-    """Return the distribution of discrete Gaussian mechanisms of sensitivity 1 together."""
-    return _composed(tuple(sorted(sigmas)), step)
+def composed(sigmas: Sequence[float], step: float, shift: int = 1) -> Losses:
+    """Return the distribution of discrete Gaussian mechanisms together, whose counts all change by `shift`."""
+    return _composed(tuple(sorted(sigmas)), step, shift)
 
 
 @lru_cache(maxsize=8)
-def _composed(sigmas: tuple[float, ...], step: float) -> Losses:
+def _composed(sigmas: tuple[float, ...], step: float, shift: int) -> Losses:
     """Compose without cutting off tails; cached, because one release asks for one day, seven and all."""
-    parts = [_mechanism(sigma, step).self_compose(times, 0.0) for sigma, times in Counter(sigmas).items()]
+    parts = [_repeated(sigma, times, step, shift) for sigma, times in Counter(sigmas).items()]
     parts = parts or [library().pld.identity(value_discretization_interval=step)]
     while len(parts) > 1:  # in pairs, so that most compositions are of few points
         pairs = zip(parts[::2], parts[1::2], strict=False)
@@ -123,17 +127,24 @@ def _composed(sigmas: tuple[float, ...], step: float) -> Losses:
 
 
 @lru_cache(maxsize=64)
-def _mechanism(sigma: float, step: float) -> Any:
+def _repeated(sigma: float, times: int, step: float, shift: int) -> Any:
+    """Return the privacy loss distribution of equal mechanisms together; cached, because cases share many."""
+    one = _mechanism(sigma, step, shift)
+    return one if times == 1 else one.self_compose(times, 0.0)
+
+
+@lru_cache(maxsize=64)
+def _mechanism(sigma: float, step: float, shift: int) -> Any:
     """Return the privacy loss distribution of one mechanism; cached, because cases share many."""
     pld = library().pld
     if step > _STEP or sigma > _CLOSE_LOSSES:
-        found = _divided(sigma, step)
+        found = _divided(sigma, step, shift)
         masses = dict(enumerate(found.masses.tolist(), start=found.lowest))
         return pld.PrivacyLossDistribution.create_from_rounded_probability(masses, found.infinite, step)
-    return pld.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=step)
+    return pld.from_discrete_gaussian_mechanism(sigma, sensitivity=shift, value_discretization_interval=step)
 
 
-def _divided(sigma: float, step: float) -> Losses:
+def _divided(sigma: float, step: float, shift: int) -> Losses:
     """Return the distribution of one mechanism, with the mass of each loss divided between its neighbours on the grid.
 
     The division keeps both distributions of the pair, so its curve consists of chords of the exact one ("connect the
@@ -143,7 +154,7 @@ def _divided(sigma: float, step: float) -> Losses:
     noise = np.arange(-reach, reach + 1)
     masses = np.exp(-((noise / sigma) ** 2) / 2)
     masses /= masses.sum()
-    losses = (2 * noise + 1) / (2 * sigma**2)
+    losses = shift * (2 * noise + shift) / (2 * sigma**2)
     below = np.floor(losses / step)
     upper = masses * np.expm1(below * step - losses) / math.expm1(-step)
     lowest = int(below[0])
@@ -158,17 +169,30 @@ def _losses(found: Any) -> Losses:
     return Losses(dense._discretization, int(dense._lower_loss), np.asarray(dense._probs), float(dense._infinity_mass))
 
 
-def epsilon_of_case(sigmas: Sequence[float], delta: float) -> float:
-    """Return the epsilon of mechanisms with these sigmas together."""
-    return composed(sigmas, step_for(sigmas)).epsilon(_below(delta, 1))
+def epsilon_of_case(sigmas: Sequence[float], delta: float, chance: float = 0.0) -> float:
+    """Return the epsilon of mechanisms with these sigmas together, and one that tells everything with a chance."""
+    return _epsilon_of_case(tuple(sorted(sigmas)), delta, chance)
 
 
-def epsilon_of_mixtures(cases: Sequence[Sequence[float]], days: int, delta: float) -> float:
-    """Return an epsilon that holds for `days` days, each of any of these cases: the sigmas of its mechanisms."""
-    step = max(map(step_for, cases))
-    dominating = _dominating([composed(sigmas, step) for sigmas in cases], days, _CUT_SHARE * delta / days)
-    all_days = library().pld.PrivacyLossDistribution(dominating).self_compose(days, _CUT_SHARE * delta)
-    return _losses(all_days).epsilon(_below(delta, days))
+@lru_cache(maxsize=64)
+def _epsilon_of_case(sigmas: tuple[float, ...], delta: float, chance: float) -> float:
+    """Compute an epsilon; cached, because one process may ask for the same before each of many weeks."""
+    return composed(sigmas, step_for(sigmas)).revealing(chance).epsilon(_below(delta, 1))
+
+
+def epsilon_of_mixtures(
+    cases: Sequence[tuple[Sequence[float], float]], times: int, delta: float, shift: int = 1
+) -> float:
+    """Return an epsilon that holds for a composition of `times` parts, each of any of these cases.
+
+    A case is the sigmas of its mechanisms, whose counts change by `shift`, and the chance with which it tells
+    everything.
+    """
+    step = max(step_for(sigmas, shift) for sigmas, _ in cases)
+    found = [composed(sigmas, step, shift).revealing(chance) for sigmas, chance in cases]
+    dominating = _dominating(found, times, _CUT_SHARE * delta / times)
+    together = library().pld.PrivacyLossDistribution(dominating).self_compose(times, _CUT_SHARE * delta)
+    return _losses(together).epsilon(_below(delta, times))
 
 
 def _below(delta: float, days: int) -> float:
@@ -192,7 +216,7 @@ def _dominating(cases: Sequence[Losses], days: int, cut: float) -> Any:
     deltas = np.clip(np.minimum.accumulate(deltas), 0.0, 1.0)
     below = np.maximum.accumulate(np.max([np.cumsum(case.masses)[::stride] for case in wide], axis=0))
     begin = max(0, int(np.searchsorted(below, cut)) - 1)
-    end = max(begin + 1, int(np.searchsorted(-deltas, -cut)))
+    end = min(max(begin + 1, int(np.searchsorted(-deltas, -cut))), deltas.size - 1)  # it ends above 0 with a chance
     return library().pmf.create_pmf_pessimistic_connect_dots_fixed_gap(
         stride * cases[0].step, first + begin, first + end, deltas[begin : end + 1]
     )

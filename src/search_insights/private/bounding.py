@@ -26,12 +26,20 @@ UNKNOWN_CATEGORY = 1 << 30
 
 
 def events_query(
-    spec: Spec, names: RegionNames, day: date, condition: str, random: Callable[[int, int], str], *, queries: bool
+    spec: Spec,
+    names: RegionNames,
+    day: date,
+    condition: str,
+    random: Callable[[int, int], str],
+    *,
+    queries: bool,
+    texts: bool = False,
 ) -> str:
     """Return the query that gives each usable event of a day its category number and its draw.
 
     The number comes from the log's category or, if the log has `queries`, from the table `topics`. Where a user-day has
-    one place, it is a bit instead, so that the topics of a user-day add up to one number.
+    one place, it is a bit instead, so that the topics of a user-day add up to one number. With `texts`, `topics` also
+    has the text that an event may count in (top_searches.sql), and `events` gets it.
 
     The draw is a hash of the user, the time and a key, so that a rerun draws the same events. The key is not a secret:
     even if it is known, what is drawn from one user's events depends on that user's events alone.
@@ -40,22 +48,23 @@ def events_query(
     """
     key = int.from_bytes(hashlib.sha256(f"{spec.fingerprint} {day}".encode()).digest()[:7])
     columns = ", ".join(column.log_column for column in names.columns)
-    log = (_classified_log if queries else _categorized_log)(spec, columns, condition)
+    text = ", text" if texts else ""
+    log = _classified_log(spec, columns, condition, text) if queries else _categorized_log(spec, columns, condition)
     return f"""
-        SELECT user_id, category,
+        SELECT user_id, category{text},
                {random(key, NO_TOPIC - (1 << (names.place_bits + CLASS_BITS)))}
                    | CASE WHEN category = 0 THEN CAST({NO_TOPIC} AS BIGINT) ELSE CAST(0 AS BIGINT) END
                    | {_place(names)} AS draw
-        FROM ({_placed(names, log)}) AS placed"""
+        FROM ({_placed(names, log, text)}) AS placed"""
 
 
-def _placed(names: RegionNames, log: str) -> str:
+def _placed(names: RegionNames, log: str, text: str) -> str:
     """Return the query of the usable events, with the bits of their regions: an event is used if one of them is known.
 
     Where a log has columns of levels, they are put together from the coarsest on.
     """
     tables = [column.table for column in names.columns]
-    joined = f"/*+ BROADCAST({', '.join(tables)}) */ user_id, timestamp, category"
+    joined = f"/*+ BROADCAST({', '.join(tables)}) */ user_id, timestamp, category{text}"
     if not names.by_level:
         return f"""
             SELECT {joined}, names.bits AS bits
@@ -123,6 +132,11 @@ def bounding_statements(spec: Spec) -> list[str]:
     layout = (f"draw & {CLASS_MASK} ", f"draw & {2 * NO_CLASS - 1 - UNREPORTED})")
     if not spec.has_one_place and not all(part in sql for part in layout):
         raise RuntimeError(f"{name} reads draws in another layout than they are written in")
+    return statements_of(sql)
+
+
+def statements_of(sql: str) -> list[str]:
+    """Return the statements of a text of SQL, without comments; each ends at a semicolon."""
     code = "\n".join(line for line in sql.splitlines() if not line.startswith("--"))
     return [statement for statement in code.split(";") if statement.strip()]
 
@@ -157,13 +171,13 @@ def _categorized_log(spec: Spec, columns: str, condition: str) -> str:
     return f"SELECT user_id, timestamp, {columns}, {_category_number(spec)} AS category FROM log WHERE {condition}"
 
 
-def _classified_log(spec: Spec, columns: str, condition: str) -> str:
+def _classified_log(spec: Spec, columns: str, condition: str, text: str) -> str:
     """Join the result of the classifier: `topics` holds what was read of the texts that have a topic, each once.
 
     Texts are cut to that part before they are joined, because a join may have to hold them.
     """
     return f"""
-            SELECT user_id, timestamp, {columns}, {_topic_number(spec)} AS category
+            SELECT user_id, timestamp, {columns}, {_topic_number(spec)} AS category{text}
             FROM (
                 SELECT user_id, timestamp, {columns}, {part_read("query")} AS part FROM log WHERE {condition}
             ) LEFT JOIN topics ON topics.query = part"""

@@ -16,6 +16,7 @@ from search_insights.private.engine import Contributions, Engine, UnusedRows
 from search_insights.private.log import LogSource
 from search_insights.private.plausibility import ACCEPTABLE
 from search_insights.private.region_names import RegionNames
+from search_insights.private.top_searches import TextCounts, count_texts, vocabulary_for
 from search_insights.spec.cells import CellList
 from search_insights.spec.measures import measure_values
 from search_insights.spec.spec import Spec
@@ -60,12 +61,15 @@ class WeekCounts:
     """The exact counts of a week's cells, and what the operator should know about its log. Private.
 
     `unknown` counts, for each level with a column, the rows that were used but name no known region in that column.
+    `texts` are those of top searches, if they were asked for; `vocabulary` is the fingerprint of what they are made of.
     """
 
     counts: Counts
     unused: UnusedRows
     unknown: Mapping[str, int] = field(default_factory=dict)
     days: tuple[DayCounts, ...] = ()
+    texts: TextCounts | None = None
+    vocabulary: str = ""
 
 
 def count_week(
@@ -76,9 +80,13 @@ def count_week(
     requested: tuple[datetime, datetime],
     tolerance: Tolerance,
     progress: Progress,
+    known_texts: Sequence[str] | None = None,
 ) -> WeekCounts:
-    """Bound and count a week; refuse it if its log is not fit for publication."""
-    return tally_week(engine, cells, names, week, requested, tolerance, progress, _refuse)
+    """Bound and count a week; refuse it if its log is not fit for publication.
+
+    With the texts that are public already, also count texts, if the spec has top searches and the log has queries.
+    """
+    return tally_week(engine, cells, names, week, requested, tolerance, progress, _refuse, known_texts)
 
 
 def _refuse(kind: str, error: LogError) -> None:
@@ -94,13 +102,17 @@ def tally_week(
     tolerance: Tolerance,
     progress: Progress,
     object_to: Objection,
+    known_texts: Sequence[str] | None = None,
 ) -> WeekCounts:
     """Bound and count a week; `object_to` learns of everything that makes its log unfit for publication."""
     counts, source = cells.zeros(), engine.log.source
     days: list[DayCounts] = []
     no_region = np.zeros(len(names.columns), dtype=np.int64)
+    top = None if known_texts is None or engine.model is None else cells.coverage.spec.top_searches
+    vocabulary = vocabulary_for(top) if top else None
+    engine.forget_texts()
     for day in week.days:
-        found = engine.bound(day, *week.day_bounds(day))
+        found = engine.bound(day, *week.day_bounds(day), vocabulary)
         _object_to_unknown_categories(object_to, found, cells.coverage.spec, day, source.column("category"))
         _object_to_ambiguous_codes(object_to, found, names, day, source.column("region"))
         no_region = no_region + np.array(found.no_region)
@@ -115,7 +127,16 @@ def tally_week(
     _object_to_unknown(object_to, unknown, used, week, tolerance, source)
     empty = [each.day for each in days if not each.events]
     _object_to_missing_days(object_to, [day for day in empty if day not in tolerance.missing_days], week)
-    return WeekCounts(counts, unused, {level: rows for level, rows in unknown.items() if rows}, tuple(days))
+    texts = count_texts(engine, cells, names, top, known_texts or ()) if top else None
+    engine.forget_texts()
+    return WeekCounts(
+        counts,
+        unused,
+        {level: rows for level, rows in unknown.items() if rows},
+        tuple(days),
+        texts,
+        vocabulary.fingerprint if vocabulary else "",
+    )
 
 
 def user_days(found: Contributions, spec: Spec) -> int:

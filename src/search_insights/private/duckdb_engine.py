@@ -7,7 +7,7 @@ not encrypted there: DuckDB would need an extension for that, which does not com
 import math
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -18,6 +18,7 @@ import numpy as np
 
 from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_classifier_for
 from search_insights.classifier.topics import create_topics_table
+from search_insights.classifier.vocabulary import Vocabulary
 from search_insights.errors import InputError
 from search_insights.private.bounding import (
     bounding_statements,
@@ -31,8 +32,10 @@ from search_insights.private.duckdb_readers import unreadable
 from search_insights.private.engine import Contributions, UnusedRows, combined
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import RegionNames
+from search_insights.private.top_searches import day_statements, day_texts_query
 from search_insights.private.unused_rows import find_unused_rows
 from search_insights.spec.spec import Spec
+from search_insights.support.arrays import Numbers
 from search_insights.support.sql import connect
 from search_insights.support.working_folder import temporary_folder
 
@@ -114,21 +117,22 @@ class DuckDbEngine:
 
     name = "duckdb"
 
-    def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
-        """Bound the events of a day and add up the contributions.
+    def bound(self, day: date, begin: datetime, end: datetime, vocabulary: Vocabulary | None = None) -> Contributions:
+        """Bound the events of a day and add up the contributions; with a vocabulary, keep one text of each user-day.
 
         A day too large for memory is bounded in parts, each with all events of some users. Up to a number of parts,
         reading the log again for each is cheaper than letting the database spill.
         """
         of_day = self.log.between(begin, end)
         if self.model:
-            self._classify_queries(self.model, of_day)
+            self._classify_queries(self.model, of_day, vocabulary)
+        texts = self.model is not None and vocabulary is not None
         parts = self._parts(of_day)
         if parts == 1:
-            return self._bound_users(day, of_day)
+            return self._bound_users(day, of_day, texts)
         # Hashed twice: the database distributes users by their hash, and the users of a part should be spread evenly.
         users = [f"hash(hash(user_id)) % {parts} = {part}" for part in range(parts)]
-        return combined([self._bound_users(day, f"{of_day} AND {condition}") for condition in users])
+        return combined([self._bound_users(day, f"{of_day} AND {condition}", texts) for condition in users])
 
     def _parts(self, of_day: str) -> int:
         """Return in how many parts a day is bounded."""
@@ -137,14 +141,17 @@ class DuckDbEngine:
         available = self._number("SELECT parse_formatted_bytes(current_setting('memory_limit'))")
         return max(1, min(math.ceil(needed / available), _MAX_PARTS))
 
-    def _bound_users(self, day: date, condition: str) -> Contributions:
-        events = events_query(self.spec, self.names, day, condition, _random, queries=self.model is not None)
-        self._run(f"CREATE OR REPLACE TEMP TABLE events AS {events}")
+    def _bound_users(self, day: date, condition: str, texts: bool) -> Contributions:
+        queries = self.model is not None
+        events = events_query(self.spec, self.names, day, condition, _random, queries=queries, texts=texts)
+        self.run(f"CREATE OR REPLACE TEMP TABLE events AS {events}")
+        if texts:
+            self._keep_texts()
         for statement in bounding_statements(self.spec):
-            self._run(statement)
+            self.run(statement)
         # By category in two queries: any search (category 0) is most of the rows, and is added up faster by itself.
         parts = ("TRUE",) if self.spec.has_one_place else ("category = 0", "category > 0")
-        sums = self._arrays(" UNION ALL ".join(sums_query(self.spec, self.names, part) for part in parts))
+        sums = self.arrays(" UNION ALL ".join(sums_query(self.spec, self.names, part) for part in parts))
         ((used, unknown, *no_region),) = self.ask(event_counts_query(self.names))
         return Contributions(
             events=used,
@@ -157,13 +164,37 @@ class DuckDbEngine:
             user_days=sums["user_days"],
         )
 
-    def _classify_queries(self, model: Classifier, condition: str) -> None:
+    def _keep_texts(self) -> None:
+        """Keep one text of each user-day whose events are in `events`."""
+        for statement in day_statements():
+            self.run(statement)
+        kept = day_texts_query(self.names)
+        self.run(f"CREATE TEMP TABLE IF NOT EXISTS week_texts AS SELECT * FROM ({kept}) WHERE FALSE")
+        self.run(f"INSERT INTO week_texts {kept}")
+
+    def forget_texts(self) -> None:
+        """Forget the texts that were kept."""
+        self.run("DROP TABLE IF EXISTS week_texts")
+
+    def give(self, table: str, columns: Mapping[str, Numbers | Sequence[str]]) -> None:
+        """Create or replace a small table."""
+        types = {name: "BIGINT" if isinstance(values, np.ndarray) else "VARCHAR" for name, values in columns.items()}
+        given = {
+            name: np.array(values, dtype=object if types[name] == "VARCHAR" else np.int64)
+            for name, values in columns.items()
+        }
+        self.connection.register("given", given)
+        chosen = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name, kind in types.items())
+        self.run(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT {chosen} FROM given")
+        self.connection.unregister("given")
+
+    def _classify_queries(self, model: Classifier, condition: str, vocabulary: Vocabulary | None) -> None:
         """Classify the distinct texts of a day into the table `topics`.
 
         The model sees nothing but texts: not whose they are, not how often they occur.
         """
         with self._explained():
-            create_topics_table(self.connection, model, f"SELECT query FROM log WHERE {condition}")
+            create_topics_table(self.connection, model, f"SELECT query FROM log WHERE {condition}", vocabulary)
 
     def unused_rows(
         self,
@@ -177,7 +208,8 @@ class DuckDbEngine:
         self.log.require_unchanged()
         return find_unused_rows(self.ask, self.log.between(begin, end), self.log.between(*requested), used, country)
 
-    def _run(self, sql: str) -> None:
+    def run(self, sql: str) -> None:
+        """Run a statement."""
         with self._explained():
             self.connection.execute(sql)
 
@@ -193,7 +225,8 @@ class DuckDbEngine:
             while batch := rows.fetchmany(size):
                 yield batch
 
-    def _arrays(self, sql: str) -> dict[str, Any]:
+    def arrays(self, sql: str) -> dict[str, Any]:
+        """Return the columns of a query."""
         with self._explained():
             return self.connection.execute(sql).fetchnumpy()
 

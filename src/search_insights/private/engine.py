@@ -3,7 +3,7 @@
 An engine holds the log. Only sums leave it: how many user-days contribute to which regions, how many rows are bad.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from search_insights.classifier.model import Classifier
+from search_insights.classifier.vocabulary import Vocabulary
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import RegionNames
 from search_insights.private.times import TimeReading
@@ -114,8 +115,15 @@ class Engine(Protocol):
     def model(self) -> Classifier | None:
         """The model that classifies queries; None if the log has categories."""
 
-    def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
-        """Bound the events of a day, which begins and ends at two instants, and add up the contributions."""
+    def bound(self, day: date, begin: datetime, end: datetime, vocabulary: Vocabulary | None = None) -> Contributions:
+        """Bound the events of a day, which begins and ends at two instants, and add up the contributions.
+
+        With a vocabulary, the engine also keeps one text of each user-day in `week_texts` (top_searches.sql), until it
+        is told to forget them. Only a log with queries has texts.
+        """
+
+    def forget_texts(self) -> None:
+        """Forget the texts that were kept, so that those of another week can be."""
 
     def unused_rows(
         self,
@@ -133,6 +141,15 @@ class Engine(Protocol):
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query, of few rows, over the views `log` and `named_log` and the tables of names."""
+
+    def arrays(self, sql: str) -> dict[str, Any]:
+        """Return the columns of a query; texts are an array of objects."""
+
+    def run(self, sql: str) -> None:
+        """Run a statement that creates a view."""
+
+    def give(self, table: str, columns: Mapping[str, Numbers | Sequence[str]]) -> None:
+        """Create or replace a small table: its columns are whole numbers or texts."""
 
     def batches(self, sql: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the rows of a query in batches; ask nothing else in between."""

@@ -36,7 +36,10 @@ def steps_of(settings: Settings, coverage: Coverage, progress: Progress) -> Iter
         yield Step(
             dataset,
             "would be published",
-            lambda: not dataset_is_current(dataset, read_held(settings)),
+            lambda: (
+                not dataset_is_current(dataset, read_held(settings))
+                or not blocklist_is_current(dataset, settings.blocklist)
+            ),
             partial(_publish, settings, dataset, progress),
         )
     if dataset and site:
@@ -89,13 +92,23 @@ def dataset_is_current(folder: Path, held: Held) -> bool:
     )
 
 
+def blocklist_is_current(folder: Path, blocklist: Path | None) -> bool:
+    """Return whether a folder was published with the blocklist as it is now, or has no top searches."""
+    from search_insights.dataset.folder import published_top_searches
+    from search_insights.trends.blocklist import Blocklist, read_blocklist
+
+    used = published_top_searches(folder).get("blocklist", {}).get("fingerprint")
+    now = read_blocklist(blocklist) if blocklist else Blocklist()
+    return used in (None, now.fingerprint)
+
+
 def _publish(settings: Settings, dataset: Path, progress: Progress) -> str:
     from search_insights.dataset.publication import publish
     from search_insights.store.ledger import ScalingRecord
     from search_insights.trends.scaling import few_weeks
 
     try:
-        release = publish(store_of(settings), dataset, progress=progress).release
+        release = publish(store_of(settings), dataset, blocklist=settings.blocklist, progress=progress).release
     except ScaleIncomplete as error:  # the spec says so, and it is no reason to alarm anybody every week
         return f"not published yet: {error}"
     weeks, new = release.trends.weeks, [r for r in release.decisions if isinstance(r, ScalingRecord)]

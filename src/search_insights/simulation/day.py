@@ -10,8 +10,10 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
+from search_insights.simulation.habits import forms, with_repeats
 from search_insights.simulation.interest import Interest, draw_interest
 from search_insights.simulation.places import Places, places_of
+from search_insights.simulation.planted import Planted, plan, replaced_events
 from search_insights.simulation.population import (
     AWAY_SHARE,
     Indices,
@@ -55,6 +57,7 @@ class World:
     people: People
     interest: Interest
     texts: QueryTexts | None
+    planted: Planted | None
 
     @property
     def users(self) -> int:
@@ -69,6 +72,7 @@ class Columns:
     topic  0 for none, else the topic's position in the spec, from 1
     text   the number of the query's text, from 1
     name   the number of the region named in the query, from 1; 0 for none
+    form   the number of the way in which the query is written, from 1; 0 for small letters
     """
 
     user: Indices
@@ -77,16 +81,19 @@ class Columns:
     topic: npt.NDArray[np.uint8]
     text: Indices | None
     name: Indices | None
+    form: npt.NDArray[np.uint8] | None
 
 
 @dataclass(frozen=True)
 class _SharedByDay:
-    """What all events of a day share: the places of its people, the clock, and the bounds between topics."""
+    """What all events of a day share: places of people, the clock, bounds between topics, texts by rank, the week."""
 
     places: Indices
     clock: Floats
     instants: Floats
     topic_bounds: npt.NDArray[np.uint32]
+    ranked: Indices
+    week: date
 
 
 def make_world(
@@ -104,7 +111,8 @@ def make_world(
     people = draw_people(tree, users, seed)
     interest = draw_interest(coverage.spec, places.tree, tree, people.search_weights(), peak_share, seed)
     texts = query_texts(coverage.spec, seed) if queries else None
-    return World(coverage, places, seed, events_per_week, people, interest, texts)
+    planted = plan(people, seed) if queries else None
+    return World(coverage, places, seed, events_per_week, people, interest, texts, planted)
 
 
 def events_on(world: World, week: Week, day: date) -> int:
@@ -121,11 +129,14 @@ def day_columns(world: World, week: Week, day: date) -> Columns:
     rng = generator(world.seed, "day", day)
     clock, instants = _clock(week, day)
     places = world.people.places_on(rng).ravel()
-    shared = _SharedByDay(places, clock, instants, _topic_bounds(world.interest.shares(week.first_day)))
+    bounds = _topic_bounds(world.interest.shares(week.first_day))
+    ranked = np.zeros(0, dtype=np.int32) if world.texts is None else world.texts.ranked(week.first_day)
+    shared = _SharedByDay(places, clock, instants, bounds, ranked, week.first_day)
     count = events_on(world, week, day) if len(clock) > 1 else 0  # some zones have skipped a whole day
     columns = _empty_columns(count, queries=world.texts is not None)
     for start in range(0, count, _CHUNK):
         _draw_events(world, shared, rng, columns, start, min(start + _CHUNK, count))
+    _plant(world, columns)
     return columns
 
 
@@ -137,6 +148,7 @@ def _empty_columns(count: int, *, queries: bool) -> Columns:
         topic=np.zeros(count, dtype=np.uint8),
         text=np.zeros(count, dtype=np.int32) if queries else None,
         name=np.zeros(count, dtype=np.int32) if queries else None,
+        form=np.zeros(count, dtype=np.uint8) if queries else None,
     )
 
 
@@ -172,10 +184,24 @@ def _draw_events(
     columns.time[here] = _times(day, when, start, len(columns.time))
     columns.topic[here] = topic = _topics(day.topic_bounds, what, place)
     columns.region[here] = _known_regions(world, place, halves[1::2])
-    if world.texts is not None and columns.text is not None and columns.name is not None:
-        text, names_place = world.texts.draw(_random_bits(rng, stop - start), topic)
-        columns.text[here] = text
-        columns.name[here] = np.where(names_place, _regions_named(world, place, when) + 1, 0)
+    if world.texts is not None and columns.text is not None and columns.name is not None and columns.form is not None:
+        fresh, chance, _, _ = _random_bits(rng, stop - start)
+        bits = with_repeats(fresh, chance, rank, topic, day.week)
+        columns.text[here], names_place = world.texts.draw(bits, topic, day.ranked)
+        columns.name[here] = np.where(names_place, _regions_named(world, place, bits) + 1, 0)
+        columns.form[here] = forms(chance)
+
+
+def _plant(world: World, columns: Columns) -> None:
+    """Replace a few events of the first topic by personal searches, in a log of texts."""
+    if world.texts is None or world.planted is None or columns.text is None or columns.name is None:
+        return
+    events = replaced_events(columns.topic, world.planted)
+    here = slice(0, events.size)
+    columns.user[events] = _user_ids(world.planted.user[here], world.users)
+    columns.region[events] = world.planted.place[here]
+    columns.text[events] = world.texts.personal + 1 + world.planted.text[here]
+    columns.name[events] = 0
 
 
 def _random_bits(rng: np.random.Generator, count: int) -> Bits:

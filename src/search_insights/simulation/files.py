@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from search_insights.errors import InputError
 from search_insights.simulation.day import Columns, World, day_columns
+from search_insights.simulation.habits import form_query
 from search_insights.simulation.places import level_codes
 from search_insights.simulation.truth import IDENTITY
 from search_insights.spec.coverage import Coverage
@@ -148,8 +149,8 @@ def _arrays(columns: Columns) -> dict[str, npt.NDArray[Any]]:
         "region": columns.region,
         "topic": columns.topic,
     }
-    if columns.text is not None and columns.name is not None:
-        arrays |= {"text": columns.text, "name": columns.name}
+    if columns.text is not None and columns.name is not None and columns.form is not None:
+        arrays |= {"text": columns.text, "name": columns.name, "form": columns.form}
     return arrays
 
 
@@ -159,13 +160,14 @@ def _select(levels: Sequence[str], *, queries: bool) -> str:
     A list gives NULL at 0: no topic, no place in the text.
     """
     columns = "".join(f"names_{i}[region + 1] AS {identifier(level)}, " for i, level in enumerate(levels))
-    about, tables = "topic_ids[topic] AS category", "topics"
+    about, tables, events = "topic_ids[topic] AS category", "topics", "events"
     if queries:
-        about, tables = "concat(before[text], place_names[name], after[text]) AS query", "befores, afters, places"
+        typed = "SELECT *, concat(before[text], place_names[name], after[text]) AS typed"
+        about, tables, events = f"{form_query()} AS query", "", f"({typed} FROM events, befores, afters, places)"
     return f"""
         SELECT CAST(person AS BIGINT) AS user_id, make_timestamptz(instant) AS timestamp,
                region_names[region + 1] AS region, {columns}{about}
-        FROM events, regions, {"".join(f"level_{i}, " for i in range(len(levels)))}{tables}"""
+        FROM {", ".join(filter(None, [events, "regions", *(f"level_{i}" for i in range(len(levels))), tables]))}"""
 
 
 def _copy(connection: "duckdb.DuckDBPyConnection", query: str, path: Path, metadata: dict[str, str]) -> None:

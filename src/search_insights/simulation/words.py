@@ -22,6 +22,10 @@ WORDS = {
         cvs, walgreens, rite aid, walmart, costco, kroger, safeway, publix, heb, hyvee, giant, meijer, wegmans, sams
         club, albertsons, giant eagle, stop and shop, winn dixie, kaiser, va
     """),
+    "local_provider": _list("""
+        health department, county health department, community clinic, regional hospital, medical center, fairgrounds,
+        family pharmacy, high school
+    """),
     "people": _list("""
         teachers, seniors, over 65, over 75, over 50, nurses, kids, teenagers, 12 year olds, veterans, essential
         workers, diabetics, asthma patients, grocery workers, college students, smokers, homebound
@@ -125,8 +129,8 @@ TOPIC_TEMPLATES = {
         <people> get the <vaccine>, <vaccine> sign up {place}, <vaccine> eligibility {place}, <vaccine> registration,
         who is eligible for <vaccine>, <vaccine> for <people> {place}, {place} <vaccine> sites, <vaccine> walk in
         {place}, is the <vaccine> free, <vaccine> waitlist {place}, book <vaccine>, <pharmacy> <vaccine> scheduler,
-        second dose <vaccine> appointment, drive through <vaccine> {place}, phase 1b <vaccine> {place}, <vaccine> sign
-        up for <people>
+        second dose <vaccine> appointment, {place} <local_provider> <vaccine>, <vaccine> {place} <local_provider>, drive
+        through <vaccine> {place}, phase 1b <vaccine> {place}, <vaccine> sign up for <people>
     """),
     "safety_side_effects": _list("""
         <vaccine> side effects, <vaccine> <reaction>, is the <vaccine> safe, <reaction> after <vaccine>, <reaction>

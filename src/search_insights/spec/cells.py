@@ -47,6 +47,12 @@ class CellList:
         return tuple(r for r in regions if standings[r.place_id].reported and r.level != total)
 
     @cached_property
+    def coarsest(self) -> Numbers:
+        """The indexes of the regions of the coarsest level: those that have top searches."""
+        level = self.coverage.spec.total.sum_of
+        return np.array([i for i, region in enumerate(self.regions) if region.level == level], dtype=np.int64)
+
+    @cached_property
     def rests(self) -> tuple[Region, ...]:
         """The rest of each region that has reported children, at their level; none without rest cells."""
         if not self.coverage.spec.counting.rest_cells:

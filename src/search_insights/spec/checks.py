@@ -5,6 +5,10 @@ from collections.abc import Iterable, Sequence
 
 from search_insights.errors import Problem, SpecError
 
+# The limits within which the accounting is exact. Nobody needs more: noise with a sigma of 0.1 is 0 but for one draw in
+# 10^21, and the accounting of a sigma of a million would take gigabytes.
+SIGMAS = (0.1, 100_000)
+
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 

@@ -54,10 +54,14 @@ class Coverage:
         classes: dict[str, str | None] = {}
         standings: dict[str, Standing] = {}
         hidden: set[str] = set()  # regions that are not reported, and all below them
+        known: dict[tuple[str, str | None, str | None], Standing] = {}  # many regions have the same
         for region in self.geography.regions:  # parents come before their children
             size_class = self._size_class(region, classes.get(region.parent or ""))
             classes[region.place_id] = size_class
-            standing = self._standing(region, size_class)
+            kind = (region.level, size_class, self._wrong_area(region))
+            if kind not in known:
+                known[kind] = self._standing(*kind)
+            standing = known[kind]
             if self.spec.counting.rest_cells and region.parent in hidden:
                 # Its searches are in a rest cell, with all others of that region; so it is no part of the sum.
                 standing = Standing(size_class, False, "the region above it is not reported")
@@ -72,24 +76,27 @@ class Coverage:
             return inherited
         return self.spec.class_of(region.population)
 
-    def _standing(self, region: Region, size_class: str | None) -> Standing:
-        reason = self._reason_unreported(region, size_class)
-        if region.level == self.spec.total.level:
+    def _standing(self, level: str, size_class: str | None, wrong_area: str | None) -> Standing:
+        """Return the standing of the regions of a level and size class whose land area is wrong, or is not."""
+        if level == self.spec.total.level:
             return Standing(size_class, True, f"as the sum of noisy {self.spec.total.sum_of} values")
+        reason = self._reason_unreported(level, size_class) or wrong_area
         return Standing(size_class, reason is None, reason or "with noise of its own")
 
-    def _reason_unreported(self, region: Region, size_class: str | None) -> str | None:
-        """Return why a region is not reported; None if it is."""
-        spec = self.spec
-        if region.level not in spec.level_names:
-            return f"level {region.level} is not counted; its searches count at the levels above"
-        if (region.level, size_class) not in spec.reported_groups:
-            return f"X3: {region.level} regions of size class {size_class} are not reported"
-        if region.land_area_km2 is None:
-            return "its land area is not known" if spec.min_area_km2 > 0 else None
-        if region.land_area_km2 < spec.min_area_km2:
-            return f"its land area is under {spec.min_area_km2:g} km2"
+    def _reason_unreported(self, level: str, size_class: str | None) -> str | None:
+        """Return why regions of a level and size class are not reported, whatever their area; None if they are."""
+        if level not in self.spec.level_names:
+            return f"level {level} is not counted; its searches count at the levels above"
+        if (level, size_class) not in self.spec.reported_groups:
+            return f"X3: {level} regions of size class {size_class} are not reported"
         return None
+
+    def _wrong_area(self, region: Region) -> str | None:
+        """Return why a region is not reported because of its land area; None if that is right."""
+        least = self.spec.min_area_km2
+        if region.land_area_km2 is None:
+            return "its land area is not known" if least > 0 else None
+        return f"its land area is under {least:g} km2" if region.land_area_km2 < least else None
 
 
 def _refuse_names_of_rests(geography: Geography) -> None:

@@ -13,13 +13,13 @@ from datetime import date, timedelta
 
 from search_insights.spec.geography import Geography
 from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
+from search_insights.spec.size_classes import SizeClass
 from search_insights.spec.spec import (
     MAX_SIGMA,
     Category,
     Level,
     Promise,
     Sigma,
-    SizeClass,
     Spec,
     Total,
     Trend,

@@ -15,7 +15,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from itertools import dropwhile
 from operator import attrgetter
@@ -131,7 +131,7 @@ def load_geography(source: str | Path = PACKAGED_GEOGRAPHY) -> Geography:
     IE, stands for its packaged regions, one level below the country.
     """
     if str(source) == PACKAGED_GEOGRAPHY:
-        return build_geography(_read_packaged(), PACKAGED_GEOGRAPHY)
+        return _packaged()
     if world.is_country_code(str(source)):
         return load_country(str(source))
     return build_geography(_read(Path(source)), str(source))
@@ -142,11 +142,12 @@ def load_country(code: str) -> Geography:
     return build_geography([Region(*row) for row in world.country_rows(code, _COLUMNS)], code.upper())
 
 
-def _read_packaged() -> list[Region]:
-    """Read the packaged table, whose values were checked when it was built."""
+@cache
+def _packaged() -> Geography:
+    """Read the packaged table once; its values were checked when it was built, and nothing changes a geography."""
     with resources.as_file(resources.files("search_insights.spec") / "packaged" / "us_regions.parquet") as path:
         rows = public_reader().read_parquet(str(path)).project(", ".join(_COLUMNS)).fetchall()
-    return [Region(*row) for row in rows]
+    return build_geography([Region(*row) for row in rows], PACKAGED_GEOGRAPHY)
 
 
 def _read(path: Path) -> list[Region]:

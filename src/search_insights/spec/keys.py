@@ -4,36 +4,10 @@ The reference page (docs/spec.md) and the comments of a new spec are made from t
 what `spec_file` accepts.
 """
 
-from dataclasses import dataclass
+from search_insights.spec.key import REQUIRED, Key, Section
+from search_insights.spec.publication_keys import PUBLICATION
 
-REQUIRED = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One key of a table; `default` is empty if the key must be given."""
-
-    name: str
-    kind: str
-    meaning: str
-    checked: str
-    default: str = REQUIRED
-    example: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A table of a spec file, as its header names it; `[[...]]` may stand in the file more than once."""
-
-    header: str
-    meaning: str
-    keys: tuple[Key, ...]
-
-    @property
-    def name(self) -> str:
-        """The name of the table, without brackets."""
-        return self.header.strip("[]")
-
+__all__ = ["REQUIRED", "SECTIONS", "WHAT_A_WORD_IS", "Key", "Section", "section"]
 
 _WORD = "a word"
 WHAT_A_WORD_IS = "a letter from a to z, then at most 63 letters, digits, _ and -"
@@ -257,96 +231,7 @@ SECTIONS = (
             ),
         ),
     ),
-    Section(
-        "[reporting]",
-        "which regions are reported",
-        (
-            Key(
-                "min_area_km2",
-                "a number",
-                "regions with less land are not reported, nor those whose land area is not known; 0 reports all",
-                "0 or more",
-            ),
-        ),
-    ),
-    Section(
-        "[reliability]",
-        "when a noisy value is good enough to be published (Section 4.2)",
-        (
-            Key(
-                "confidence",
-                "a number",
-                "the probability with which a value's interval contains the value without noise",
-                "between 0 and 1",
-            ),
-            Key(
-                "max_relative_error",
-                "a number",
-                "a value is published if its interval is within this share of it",
-                "above 0",
-            ),
-        ),
-    ),
-    Section(
-        "[sparsity]",
-        "which regions are removed because they have too few data points, judged once on a fixed window (Section 4.3)",
-        (
-            Key("max_points", "a whole number", "a region with at most this many data points is removed", "0 or more"),
-            Key(
-                "first_week",
-                "a date such as 2021-01-04",
-                "the first day of the window's first week",
-                "a first day of a week",
-            ),
-            Key(
-                "last_week",
-                "a date such as 2021-01-04",
-                "the first day of the window's last week",
-                "a first day of a week, not before first_week",
-            ),
-        ),
-    ),
-    Section(
-        "[scaling]",
-        "the scale of all values (Section 4.4), fixed for good by the first release",
-        (
-            Key("maximum", "a number", "what the highest value becomes", "above 0"),
-            Key(
-                "trend",
-                "text",
-                "the trend whose highest value of the country sets the scale of all trends",
-                'the id of a trend; required, but not with scope "each"',
-                "none",
-            ),
-            Key(
-                "scope",
-                "text",
-                "one factor for all trends, so that they can be compared with each other; or for each trend its own, "
-                "so that a rare topic fills the scale too",
-                '"one" or "each"',
-                '"one"',
-                '"one"',
-            ),
-            Key(
-                "first_week",
-                "a date such as 2021-01-04",
-                "the first day of the first of the weeks whose highest value sets the scale. Nothing is published "
-                "before all of them are in the store or declared lost. Without it, the weeks of the first release set "
-                "the scale",
-                "a first day of a week; goes with last_week",
-                "none",
-                "2021-01-04",
-            ),
-            Key(
-                "last_week",
-                "a date such as 2021-01-04",
-                "the first day of the last of those weeks",
-                "a first day of a week, not before first_week",
-                "none",
-                "2021-05-31",
-            ),
-        ),
-    ),
+    *PUBLICATION,
 )
 
 

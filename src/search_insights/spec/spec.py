@@ -21,6 +21,7 @@ from itertools import product
 
 from search_insights.errors import Problem
 from search_insights.spec.checks import (
+    SIGMAS,
     refuse,
     require,
     require_distinct,
@@ -31,13 +32,14 @@ from search_insights.spec.checks import (
 )
 from search_insights.spec.measures import ONE_PLACE, PAPER_COUNTING, Counting, Measure, wrong_counting, wrong_measures
 from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
+from search_insights.spec.size_classes import SizeClass, wrong_size_classes
+from search_insights.spec.top_searches import TopSearches
 from search_insights.spec.zones import expected_zone, is_zone
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
-# The limits within which the accounting is exact. Nobody needs more: noise with a sigma of 0.1 is 0 but for one draw in
-# 10^21, the accounting of a sigma of a million would take gigabytes, and an epsilon of 100 promises nothing.
-MIN_SIGMA, MAX_SIGMA = 0.1, 100_000
+# The limits within which the accounting is exact, as those of a sigma; an epsilon of 100 promises nothing.
+MIN_SIGMA, MAX_SIGMA = SIGMAS
 _EPSILONS = (0.001, 100)
 _DELTAS = (1e-10, 0.1)
 
@@ -84,26 +86,6 @@ class Trend:
 
 
 @dataclass(frozen=True, slots=True)
-class SizeClass:
-    """A range of populations, both ends included; without a maximum there is no upper limit."""
-
-    name: str
-    min_population: int = 0
-    max_population: int | None = None
-
-    def __post_init__(self) -> None:
-        top = self.max_population
-        key = f"size_classes.class {self.name!r}"
-        refuse(require(self.min_population >= 0, key, "a min_population of 0 or more", self.min_population))
-        in_order = top is None or self.min_population <= top
-        refuse(require(in_order, key, "max_population of at least min_population", top))
-
-    def holds(self, population: int) -> bool:
-        """Return whether a region of this population is of this class."""
-        return self.min_population <= population and (self.max_population is None or population <= self.max_population)
-
-
-@dataclass(frozen=True, slots=True)
 class Level:
     """A geographic level that is counted. X3: some of its classes may be left unreported.
 
@@ -143,7 +125,7 @@ class Sigma:
         return ".".join(part for part in ("sigma", self.level, self.size_class, self.category) if part)
 
     def __post_init__(self) -> None:
-        refuse(require_within(self.value, (MIN_SIGMA, MAX_SIGMA), self.key))
+        refuse(require_within(self.value, SIGMAS, self.key))
 
 
 @dataclass(frozen=True)
@@ -169,6 +151,7 @@ class Spec:
     scaling: Scaling
     counting: Counting = PAPER_COUNTING
     given_measures: tuple[Measure, ...] = ()
+    top_searches: TopSearches | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is wrong, all at once, but not what only follows from something else that is wrong."""
@@ -179,7 +162,7 @@ class Spec:
         sigmas = [] if names or levels else [*self._wrong_sigmas()]
         area = require(0 <= self.min_area_km2 < math.inf, "reporting.min_area_km2", "0 or more", self.min_area_km2)
         counting = wrong_counting(self.counting, self.given_measures, len(self.categories) - 1)
-        others = [*self._wrong_size_classes(), *levels, *sigmas, *area, *counting]
+        others = [*wrong_size_classes(self.size_classes), *levels, *sigmas, *area, *counting]
         refuse([*names, *self._wrong_calendar(), *trends, *others])
 
     def _wrong_words(self) -> Iterator[Problem]:
@@ -262,25 +245,6 @@ class Spec:
                 continue
             for size_class in level.unreported_classes:
                 yield from require_one_of(size_class, self.class_names, key)
-
-    def _wrong_size_classes(self) -> Iterator[Problem]:
-        """Check that every population belongs to exactly one class: no overlap, no gap, no upper limit."""
-        expected = 0
-        for i, size_class in enumerate(self.size_classes):
-            key = f"size_classes.class {size_class.name!r}"
-            word = "overlap" if size_class.min_population < expected else "a gap"
-            yield from require(
-                size_class.min_population == expected,
-                f"{key}.min_population",
-                f"{expected} (classes in order of size, without gap or overlap)",
-                f"{size_class.min_population}, which leaves {word}",
-            )
-            top, last = size_class.max_population, i == len(self.size_classes) - 1
-            limit = "no upper limit: it is the last class" if last else "an upper limit: it is not the last class"
-            yield from require((top is None) == last, f"{key}.max_population", limit, "none" if top is None else top)
-            if top is None:
-                return  # what follows can only overlap
-            expected = top + 1
 
     def _wrong_sigmas(self) -> Iterator[Problem]:
         """Check that every reported (level, class, measure) has a sigma, and nothing else has."""
@@ -369,7 +333,7 @@ class Spec:
     def canonical(self) -> str:
         """Return the spec as text that does not depend on the layout of its file."""
         fields = asdict(self)
-        for key, default in (("counting", PAPER_COUNTING), ("given_measures", ())):
+        for key, default in (("counting", PAPER_COUNTING), ("given_measures", ()), ("top_searches", None)):
             if getattr(self, key) == default:  # not part of a spec of before it existed, whose fingerprint must stay
                 del fields[key]
         for trend in fields["trends"]:

@@ -4,6 +4,7 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from datetime import date
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from search_insights.errors import InputError, Problem, SpecError
 from search_insights.spec.checks import refuse
 from search_insights.spec.measures import PAPER_COUNTING, Counting, Measure
 from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
+from search_insights.spec.size_classes import SizeClass
 from search_insights.spec.spec import (
     MAX_SIGMA,
     WEEKDAYS,
@@ -19,13 +21,13 @@ from search_insights.spec.spec import (
     Level,
     Promise,
     Sigma,
-    SizeClass,
     Spec,
     Total,
     Trend,
     reported_groups,
 )
 from search_insights.spec.toml_table import Table
+from search_insights.spec.top_searches import TopSearches
 from search_insights.support.files import read_text_at_most
 from search_insights.support.toml import MAX_BYTES, parse_toml
 
@@ -35,7 +37,13 @@ PACKAGED_SPECS = (DEFAULT_SPEC, "vaccination-v2")
 
 def load_spec(source: str | Path = DEFAULT_SPEC) -> Spec:
     """Read a spec, given the name of a packaged one or the path of a TOML file."""
-    return parse_spec(_text_of(source), str(source))
+    return _packaged(str(source)) if str(source) in PACKAGED_SPECS else parse_spec(_text_of(source), str(source))
+
+
+@cache
+def _packaged(name: str) -> Spec:
+    """Read a packaged spec once: it is part of the program, and nothing changes a spec."""
+    return parse_spec(_text_of(name), name)
 
 
 def load_draft(source: str | Path, *, start: bool = False) -> tuple[Spec, bool]:
@@ -123,6 +131,7 @@ def _values(top: Table) -> dict[str, Any]:
         scaling=top.table("scaling").read(Scaling),
         counting=top.table("counting").read(Counting) if top.has("counting") else PAPER_COUNTING,
         given_measures=tuple(t.read(Measure) for t in top.tables("measure")) if top.has("measure") else (),
+        top_searches=top.table("top_searches").read(TopSearches) if top.has("top_searches") else None,
     )
     reporting.finish()
     return values
@@ -146,6 +155,7 @@ def _stand_ins(values: Mapping[str, Any]) -> dict[str, Any]:
         "reliability": Reliability(0.5, 1.0),
         "sparsity": sparsity,
         "scaling": Scaling(1.0, trends[0].id if trends else "unread"),
+        "top_searches": None,
     }
 
 
@@ -216,6 +226,8 @@ def spec_toml(spec: Spec) -> str:
     lines += ["", "[reporting]", f"min_area_km2 = {_toml(spec.min_area_km2)}"]
     for key in ("reliability", "sparsity", "scaling"):
         lines += _section(key, getattr(spec, key))
+    if spec.top_searches is not None:
+        lines += _section("top_searches", spec.top_searches)
     return "\n".join(lines) + "\n"
 
 

@@ -47,6 +47,8 @@ class LedgerEntry:
                     since 1970 in that unit), or `unknown` (a store of schema version 1)
     zone_data       the version of the zone data by which its instants were found; empty for schema version 1
     time_column     the column of the log from which times were read; empty for schema version 1
+    top_searches    SHA-256 of the week's texts and their noisy counts (top_searches.py); empty if it has none
+    vocabulary      fingerprint of the public vocabulary that its texts are made of; empty if it has none
     """
 
     week: date
@@ -68,6 +70,8 @@ class LedgerEntry:
     times: str
     zone_data: str
     time_column: str
+    top_searches: str = ""
+    vocabulary: str = ""
 
     @property
     def reading(self) -> str:

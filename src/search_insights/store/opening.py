@@ -172,8 +172,8 @@ def _require_identity(store: Store, identity: str) -> None:
     """Refuse a store of another release than the one that is meant."""
     if identity not in ("", store.identity):
         raise StoreError(
-            f"{store.path}: is of release {store.identity}, and `identity` is {identity}: it is not the store of this "
-            "release. Use the one that is, or the identity of this store"
+            f"{store.path}: is of release {store.identity}, not of release {identity}, which the settings name; use "
+            "the store of that release, or settings with the identity of this store"
         )
 
 

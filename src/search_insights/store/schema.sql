@@ -1,4 +1,5 @@
--- The store, schema version 4. Everything in it has noise or is public: no event, user, query or exact count.
+-- The store, schema version 4. Everything in it has noise or is public: no event, user or exact count, and no query but
+-- the texts of top searches that were shown.
 
 CREATE OR REPLACE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 
@@ -31,7 +32,19 @@ CREATE OR REPLACE TABLE ledger (
     mechanism TEXT NOT NULL, cells INTEGER NOT NULL, checksum TEXT NOT NULL, spec TEXT NOT NULL,
     geography TEXT NOT NULL, engine TEXT NOT NULL, program TEXT NOT NULL, missing_days TEXT NOT NULL,
     classifier TEXT NOT NULL, naive_zone TEXT NOT NULL, begins_at TEXT NOT NULL, ends_at TEXT NOT NULL,
-    times TEXT NOT NULL, zone_data TEXT NOT NULL, time_column TEXT NOT NULL
+    times TEXT NOT NULL, zone_data TEXT NOT NULL, time_column TEXT NOT NULL, top_searches TEXT NOT NULL,
+    vocabulary TEXT NOT NULL
+);
+
+-- Top searches: the public list of texts that were shown, which only grows; of each week, how long the list was, and the
+-- week that it is compared with; and the noisy counts. Region 0 is the total, then come those of the coarsest level.
+CREATE OR REPLACE TABLE top_texts (
+    number INTEGER PRIMARY KEY, text TEXT NOT NULL, category TEXT NOT NULL, cluster TEXT NOT NULL,
+    first_week DATE NOT NULL
+);
+CREATE OR REPLACE TABLE top_weeks (week DATE PRIMARY KEY, texts INTEGER NOT NULL, compared_with DATE);
+CREATE OR REPLACE TABLE top_counts (
+    week DATE NOT NULL, text INTEGER NOT NULL, region INTEGER NOT NULL, noisy BIGINT NOT NULL
 );
 
 -- The models that classified the queries of a week, each with its public facts (name, labels, what was measured), as JSON.

@@ -34,6 +34,13 @@ from search_insights.store.ledger import (
     checksum,
     instants_of,
 )
+from search_insights.store.top_searches import (
+    ShownText,
+    TopSearchWeek,
+    add_top_searches,
+    shown_texts_of,
+    top_searches_of,
+)
 from search_insights.support.arrays import Counts
 
 if TYPE_CHECKING:
@@ -98,13 +105,23 @@ class Store:
         """Return whether the ledger has any instant of the week."""
         return any(entry.final.overlaps(week) for entry in self.entries())
 
-    def commit_week(self, week: Week, noisy: Counts, entry: LedgerEntry, model: ModelRecord | None = None) -> None:
-        """Make a week final: commit its noisy counts, its ledger entry and its model, all or none, and only once."""
+    def commit_week(
+        self,
+        week: Week,
+        noisy: Counts,
+        entry: LedgerEntry,
+        model: ModelRecord | None = None,
+        top: TopSearchWeek | None = None,
+    ) -> None:
+        """Make a week final, once: commit its noisy counts, its texts, its ledger entry and its model, all or none."""
         if model is not None and model.fingerprint != entry.classifier:
             raise StoreError(f"{self.path}: the ledger entry of week {week} names another model")
         belongs = (entry.week, entry.begins_at, entry.ends_at) == (week.first_day, *instants_of(week))
         if not belongs or entry.checksum != checksum(week.first_day, noisy):
             raise StoreError(f"{self.path}: the ledger entry does not belong to the counts of week {week}")
+        recorded = (top.week, top.checksum) if top else (week.first_day, "")
+        if (week.first_day, entry.top_searches) != recorded or bool(entry.vocabulary) != (top is not None):
+            raise StoreError(f"{self.path}: the ledger entry does not belong to the top searches of week {week}")
         given = {"cell": np.arange(noisy.size, dtype=np.int32), "noisy": noisy}
         with explained(self.path), transaction(self.connection):
             if self._overlaps(week):
@@ -115,12 +132,29 @@ class Store:
             insert = "INSERT INTO counts SELECT CAST(? AS DATE), cell, noisy FROM given WHERE cell BETWEEN ? AND ?"
             for first in range(0, noisy.size, _ROWS_PER_INSERT):
                 self.connection.execute(insert, [week.first_day, first, first + _ROWS_PER_INSERT - 1])
+            if top is not None:
+                add_top_searches(self.connection, self.path, top, _ROWS_PER_INSERT)
             marks = ", ".join("?" for _ in astuple(entry))
             self.connection.execute(f"INSERT INTO ledger VALUES ({marks})", list(astuple(entry)))
             if model is not None:  # what an earlier week recorded of it stays
                 self.connection.execute("INSERT OR IGNORE INTO models VALUES (?, ?)", list(astuple(model)))
         self.connection.unregister("given")
         remember(self.path, [entry.final], mark=self.mark)
+
+    def shown_texts(self) -> tuple[ShownText, ...]:
+        """Return the public list of texts that were shown, in the order in which they joined it."""
+        with explained(self.path):
+            return shown_texts_of(self.connection)
+
+    def top_searches(self, week: date) -> TopSearchWeek | None:
+        """Return the texts of the week that begins on a day, with their noisy counts; None if it has none."""
+        with explained(self.path):
+            return top_searches_of(self.connection, week)
+
+    def weeks_of_texts(self) -> list[date]:
+        """Return the weeks that have texts, or counts of them."""
+        sql = "SELECT week FROM top_weeks UNION SELECT week FROM top_counts UNION SELECT first_week FROM top_texts"
+        return sorted(week for (week,) in self._rows(sql))
 
     def models(self) -> list[ModelRecord]:
         """Return the models of which the store has facts: none for weeks that an earlier version committed."""

@@ -3,7 +3,7 @@
 Version 1 knew a week by its first day only, recorded the time at which it was committed, and did not tell text with
 offsets from text without. It knew no lost weeks, and not which sparse regions had been published. What follows from its
 spec is added; what cannot be known is recorded as unknown. Version 2 knew of a model only its fingerprint. Version 3
-had one spec and one geography, which become those of the first edition, and no notes on weeks.
+had one spec and one geography, which become those of the first edition, no notes on weeks, and no top searches.
 """
 
 from collections.abc import Mapping
@@ -29,6 +29,14 @@ _LOST = (
 
 _NOTES = "week DATE NOT NULL, reason TEXT NOT NULL, recorded_at TEXT NOT NULL"
 _MODELS = "fingerprint TEXT PRIMARY KEY, facts TEXT NOT NULL"
+_TOP_SEARCHES = {
+    "top_texts": (
+        "number INTEGER PRIMARY KEY, text TEXT NOT NULL, category TEXT NOT NULL, cluster TEXT NOT NULL, "
+        "first_week DATE NOT NULL"
+    ),
+    "top_weeks": "week DATE PRIMARY KEY, texts INTEGER NOT NULL, compared_with DATE",
+    "top_counts": "week DATE NOT NULL, text INTEGER NOT NULL, region INTEGER NOT NULL, noisy BIGINT NOT NULL",
+}
 
 
 def _upgrade_first(connection: "duckdb.DuckDBPyConnection", time_zone: str) -> None:
@@ -44,13 +52,16 @@ def _upgrade_first(connection: "duckdb.DuckDBPyConnection", time_zone: str) -> N
     connection.execute("ALTER TABLE sparsity ADD COLUMN withdrawn TEXT[] DEFAULT []")
 
 
-# The fields that name the change, the edition or the geography, which versions before 4 had one of.
+# The fields that name the change, the edition or the geography, which versions before 4 had one of; and those of top
+# searches, of which they had none.
 _OF_FIRST = (
     ("cells", "edition", "INTEGER", "1"),
     ("scaling", "change", "INTEGER", "1"),
     ("scaling", "trend", "TEXT", "''"),
     ("sparsity", "change", "INTEGER", "1"),
     ("sparsity", "edition", "INTEGER", "1"),
+    ("ledger", "top_searches", "TEXT", "''"),
+    ("ledger", "vocabulary", "TEXT", "''"),
 )
 _CHANGES = (
     "number INTEGER PRIMARY KEY, kind TEXT NOT NULL, from_week DATE, spec TEXT NOT NULL, geography TEXT NOT NULL, "
@@ -68,7 +79,8 @@ def _upgrade_third(connection: "duckdb.DuckDBPyConnection", about: Mapping[str, 
     ):
         connection.execute(f"CREATE {temporary} TABLE {table} ({columns})")
         connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' for _ in values)})", list(values))
-    connection.execute(f"CREATE {temporary} TABLE notes ({_NOTES})")
+    for table, columns in {"notes": _NOTES, **_TOP_SEARCHES}.items():
+        connection.execute(f"CREATE {temporary} TABLE {table} ({columns})")
     for table, column, kind, value in (*_OF_FIRST, ("regions", "geography", "TEXT", literal(geography))):
         connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} {kind} DEFAULT {value}")
 

@@ -17,6 +17,7 @@ from search_insights.spec.zones import zone_data_version
 from search_insights.store.journal import journal_path, read_journal
 from search_insights.store.ledger import LedgerEntry, checksum, instants_of
 from search_insights.store.store import Store
+from search_insights.store.top_searches import TopSearchWeek
 
 # Lists what is wrong with what releases derived from a store's counts and fixed in it.
 DerivedCheck = Callable[[Store], list[str]]
@@ -34,7 +35,7 @@ def damage(store: Store, check_derived: DerivedCheck) -> list[str]:
     # What was derived can be checked only against the counts that were committed.
     of_derived = [] if of_counts else check_derived(store)
     of_weeks = [*_ledger_problems(store, entries), *_lost_problems(store, entries), *_model_problems(store, entries)]
-    return [*_cell_problems(store), *of_counts, *of_weeks, *of_derived]
+    return [*_cell_problems(store), *of_counts, *_text_problems(store, entries), *of_weeks, *of_derived]
 
 
 def _cell_problems(store: Store) -> Iterator[str]:
@@ -63,6 +64,30 @@ def _week_problems(store: Store, entry: LedgerEntry) -> Iterator[str]:
         yield f"week {entry.week}: begins or ends at another instant than by the zone data {zone_data_version()}"
     if WEEKDAYS[entry.week.weekday()] != spec.first_day_of_week:
         yield f"week {entry.week}: does not begin on {spec.first_day_of_week.capitalize()}"
+
+
+def _text_problems(store: Store, entries: list[LedgerEntry]) -> Iterator[str]:
+    """Check the texts of top searches: each week has those that were committed, and no text belongs to no week."""
+    longest = 0
+    for entry in entries:
+        found = store.top_searches(entry.week)
+        if entry.top_searches != (found.checksum if found else "") or bool(entry.vocabulary) != (found is not None):
+            yield f"week {entry.week}: the texts of top searches are not those that were committed (checksum)"
+        elif found is not None:
+            longest = max(longest, len(found.texts))
+            yield from _shape_problems(store, found)
+    for week in sorted(set(store.weeks_of_texts()) - {entry.week for entry in entries if entry.top_searches}):
+        yield f"week {week}: has texts of top searches that are not in the ledger"
+    if len(store.shown_texts()) != longest:
+        yield "the public list of texts has some that no week has"
+
+
+def _shape_problems(store: Store, found: TopSearchWeek) -> Iterator[str]:
+    cells = store.edition_of(found.week).cells
+    if found.texts and found.noisy.shape != (len(found.texts), 1 + cells.coarsest.size):
+        yield f"week {found.week}: the texts of top searches do not have a count for each region"
+    if cells.coverage.spec.top_searches is None:
+        yield f"week {found.week}: has texts of top searches, and its spec has none"
 
 
 def _ledger_problems(store: Store, entries: list[LedgerEntry]) -> Iterator[str]:

@@ -85,14 +85,15 @@ def trends_of(cells: CellList, weeks: Sequence[date], noisy: Counts) -> Trends:
     return Trends(spec, tuple(weeks), regions, ratios, spec.trends, np.ones(ratios.kept.shape, dtype=bool))
 
 
-def estimates(cells: CellList, noisy: Floats) -> tuple[Floats, Floats]:
+def estimates(cells: CellList, noisy: Floats, own: Floats | None = None) -> tuple[Floats, Floats]:
     """Return what is known of the counts of the total and all regions, and its variances, from weeks of noisy counts.
 
-    Axes are (week, region, measure) and (region, measure).
+    Axes are (week, region, measure) and (region, measure). The noise of the cells has the variances `own`; those of the
+    spec, if not given.
     """
     spec = cells.coverage.spec
     counts = noisy.reshape(len(noisy), len(cells.nodes), len(spec.measures))
-    variances = np.square(cells.sigmas).reshape(counts.shape[1:])
+    variances = _own_variances(cells) if own is None else own
     if spec.counting.reconcile:
         return reconciled(cells, counts, variances)
     regions = cells.regions
@@ -104,14 +105,26 @@ def trend_reaches(cells: CellList, variances: Floats) -> Floats | None:
 
     None if it is the noise of whole numbers, whose reach depends on the ratio too.
     """
-    spec = cells.coverage.spec
+    own = _own_variances(cells)[: len(cells.regions)]
+    return reaches_of(cells.coverage.spec, variances, np.concatenate([np.full_like(own[:1], np.inf), own]))
+
+
+def reaches_of(spec: Spec, variances: Floats, own: Floats) -> Floats | None:
+    """Return the same for any regions, by the variances of their counts and of the noise of their own cells.
+
+    The total has no count of its own: its noise is infinite.
+    """
     if not spec.counting.reconcile and all(set(_weights(trend)) == {1.0} for trend in spec.trends):
         return None
-    own = np.square(cells.sigmas).reshape(len(cells.nodes), -1)[: len(cells.regions)]
-    share = np.concatenate([np.zeros_like(variances[:1]), variances[1:] / own])  # the total has no count of its own
+    share = variances / own
     sigma, own_sigma = (np.sqrt(trend_variances(spec, each)) for each in (variances, share * variances))
     steps = [(share[:, _numbers(spec, trend)] * np.abs(_weights(trend))).min(axis=1) for trend in spec.trends]
     return reach_of_means(sigma, own_sigma, np.stack(steps, axis=-1), spec.reliability.confidence)
+
+
+def _own_variances(cells: CellList) -> Floats:
+    """Return the variances of the noise of the cells, with the axes (node, measure)."""
+    return np.square(cells.sigmas).reshape(len(cells.nodes), -1)
 
 
 def checked_counts(store: Store, entry: LedgerEntry) -> Counts:

@@ -23,10 +23,12 @@ from search_insights.store.ledger import (
 )
 from search_insights.store.opening import open_store
 from search_insights.support.arrays import Bools, Floats
+from search_insights.trends.blocklist import Blocklist
 from search_insights.trends.derive import Trends, derive
 from search_insights.trends.scales import Scale, scales_of
 from search_insights.trends.spans import Span, Step, spans_of, steps_of
 from search_insights.trends.sparsity import Judgement, Window, judgements_of, sparse_regions
+from search_insights.trends.top_searches import Lines, top_search_lines
 
 # The outcome of a value: it is published, or the reason why not.
 OUTCOMES = ("published", "sparse region", "not positive", "too uncertain", "not in this edition")
@@ -40,6 +42,8 @@ class Release:
 
     `spans` are the editions that have weeks; `coverage` is that of the newest of them. `steps` are all recorded
     changes. `decisions` are what this release is the first to fix; `record_decisions` writes them to the store.
+    `top_searches` are the lines of its lists, None if no week has texts; `shown_texts` is the length of the public list
+    of texts, and `blocklist` what is left out of the lists, None if the publisher gave none.
     """
 
     identity: str
@@ -56,6 +60,9 @@ class Release:
     corrections: tuple[CorrectionRecord, ...]
     decisions: tuple[Record, ...]
     models: tuple[ModelRecord, ...]
+    top_searches: Lines | None = None
+    shown_texts: int = 0
+    blocklist: Blocklist | None = None
 
     @property
     def created(self) -> str:
@@ -148,7 +155,7 @@ class Release:
         return any(sum(record.edition == edition for record in self.sparsities) > 1 for edition in new)
 
 
-def make_release(store_path: Path, *, only_look: bool = False) -> Release:
+def make_release(store_path: Path, *, only_look: bool = False, blocklist: Blocklist | None = None) -> Release:
     """Derive a release from a store, which is only read: a release that is refused fixes nothing.
 
     The store's weeks are recorded in its journal first, unless the caller will `only_look` at the release.
@@ -180,6 +187,9 @@ def make_release(store_path: Path, *, only_look: bool = False) -> Release:
             corrections=tuple(store.corrections()),
             decisions=tuple(record for i, record in enumerate(fixed) if record not in [*known, *fixed[:i]]),
             models=tuple(store.models()),
+            top_searches=top_search_lines(store, spans, entries, blocklist or Blocklist()),
+            shown_texts=len(store.shown_texts()),
+            blocklist=blocklist,
         )
 
 

@@ -111,23 +111,42 @@ def _refine(x: Floats, y: Floats, low: Floats, high: Floats, above: Floats, reac
     low[where], high[where] = first, last
 
 
-def chance_of_keeping(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliability) -> Floats:
+def whole_reaches(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Return how far noise of whole numbers reaches in X and Y, at the ratio x / y."""
+    sigma_x, sigma_y = np.broadcast_arrays(sigma_x, sigma_y)
+    ratio = np.maximum(x, 0.0) / np.maximum(y, 1.0)
+    deviations = reach_of(sigma_x, sigma_y, confidence).at(ratio) / np.hypot(sigma_x, ratio * sigma_y)
+    return deviations * sigma_x, deviations * sigma_y
+
+
+def chance_of_keeping(
+    x: Floats,
+    y: Floats,
+    sigma_x: Floats,
+    sigma_y: Floats,
+    rule: Reliability,
+    reach_x: Floats | None = None,
+    reach_y: Floats | None = None,
+) -> Floats:
     """Return the probability that `assess` keeps a value whose exact counts are x and y.
 
-    The reach is taken as z deviations: what whole numbers change averages out, except where r sigma_y is below a count.
-    The interval reaches farther up than down. With a = (z sigma_x / X)^2 and g = (z sigma_y / Y)^2 its upper end is
-    X/Y (1 + sqrt(g + a (1 - g))) / (1 - g). That is within the limit if X is above some number, so for each Y the
-    probability is a normal tail.
+    A reach that is not given is z deviations. The interval reaches farther up than down. With a = (reach_x / X)^2 and
+    g = (reach_y / Y)^2 its upper end is X/Y (1 + sqrt(g + a (1 - g))) / (1 - g). That is within the limit if X is above
+    some number, so for each Y the probability is a normal tail.
     """
     from scipy import special
 
     z = NormalDist().inv_cdf((1 + rule.confidence) / 2)
+    of_x, of_y = (
+        z * np.asarray(sigma) if reach is None else np.asarray(reach)
+        for sigma, reach in ((sigma_x, reach_x), (sigma_y, reach_y))
+    )
     noisy_y = np.asarray(y)[..., None] + _NODES * np.asarray(sigma_y)[..., None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        g = np.where(noisy_y > 0, (z * np.asarray(sigma_y)[..., None] / noisy_y) ** 2, np.inf)
+        g = np.where(noisy_y > 0, (of_y[..., None] / noisy_y) ** 2, np.inf)
         spare = (1 + rule.max_relative_error) * (1 - g) - 1
         a = np.where((spare > 0) & (g < 1), (spare**2 - g) / (1 - g), -1.0)
-        limit = np.where(a > 0, z * np.asarray(sigma_x)[..., None] / np.sqrt(np.maximum(a, 1e-300)), np.inf)
+        limit = np.where(a > 0, of_x[..., None] / np.sqrt(np.maximum(a, 1e-300)), np.inf)
     tails = special.ndtr((np.asarray(x)[..., None] - limit) / np.asarray(sigma_x)[..., None])
     chances: Floats = tails @ (_WEIGHTS / _WEIGHTS.sum())
     return chances

@@ -30,6 +30,11 @@ class Window:
     lost: tuple[date, ...]
     missing: tuple[date, ...]
 
+    @property
+    def weeks(self) -> list[date]:
+        """All weeks of the window, the oldest first."""
+        return sorted((*self.judged, *self.lost, *self.missing))
+
     def can_judge(self, rule: Sparsity) -> bool:
         """Return whether no week is missing, and enough are left for a region to have more than `max_points`."""
         return not self.missing and len(self.judged) > rule.max_points

@@ -1,6 +1,7 @@
 // The page: keeps the state, loads the data that a view needs, and updates the parts that show it.
 
 import { showAbout, showEmbed } from "./about.js";
+import { AskedCard } from "./asked.js";
 import { Charts } from "./charts.js";
 import { loadJson, openRelease } from "./data.js";
 import { byId, h } from "./dom.js";
@@ -22,6 +23,7 @@ const search = new Search(byId("search"), byId("search-results"), openAndFocus);
 const weeks = new WeekControls(showWeek);
 const charts = new Charts(showWeek);
 const table = new RegionTable(byId("table"));
+const asked = new AskedCard(openAndFocus);
 const panel = new MapPanel({ onPick: drillDown, onUp: goUp, onLevel: (name) => change({ by: name }) });
 
 function loadRelease(key) {
@@ -138,7 +140,7 @@ function showRelease(r) {
   document.body.classList.toggle("no-map", !r.hasMap);
   byId("embed-kind").parentElement.hidden = !r.hasMap;
   if (app.state.embed && !r.hasMap) document.body.dataset.embed = "series"; // a frame without map would be empty
-  if (r.hasMap) byId("panels").after(byId("table-card"));
+  if (r.hasMap) byId("asked-card").after(byId("table-card"));
   else byId("panels").prepend(byId("table-card")); // without a map the table comes first
   panel.setRelease(r);
   showAbout(r);
@@ -165,6 +167,7 @@ function draw(view, unknownRegion) {
   if (r.hasMap) panel.show(view).catch(showError);
   charts.show(view);
   drawTable(view).catch(showError);
+  asked.show(view).catch(showError);
   const address = addressOf(app.state, defaults());
   showEmbed(address, document.title, r.hasMap ? byId("embed-kind").value : "series");
   if (app.state.embed) byId("full-link").href = addressOf({ ...app.state, embed: null }, defaults());

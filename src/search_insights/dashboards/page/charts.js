@@ -184,6 +184,7 @@ export class Charts {
         ),
       ),
     );
+    byId("breaks-title").textContent = breaks.some(({ alone }) => alone) ? "Breaks and notes" : "Breaks in the series";
     byId("breaks").hidden = !breaks.length;
   }
 

@@ -142,6 +142,17 @@ class Release {
     return life !== undefined && (week < life.first || week > life.last);
   }
 
+  // How often regions began or ended until a week: between two such weeks the map has the same regions.
+  epoch(week) {
+    const turns = new Set([...this.lifeOf.values()].flatMap(({ first, last }) => [first, last + 1]));
+    return [...turns].filter((turn) => turn <= week).length;
+  }
+
+  // The regions that a region followed, and those that followed it.
+  relatives(n) {
+    return [...this.predecessors(n), ...this.lifeOf.get(n).next];
+  }
+
   // The regions that a region followed when it began.
   predecessors(n) {
     return [...this.lifeOf].filter(([, { next }]) => next.includes(n)).map(([before]) => before);
@@ -186,6 +197,15 @@ class Release {
     );
   }
 
+  // The rows of the top and rising searches of a region, of all weeks in the block of a week; none if it has no list.
+  async askedRows(n, week) {
+    const name = `${n}-${Math.floor(week / this.blockWeeks)}`;
+    if (!this.asked.files.includes(name)) return [];
+    return this.cached(`asked/${name}`, async () =>
+      (await loadJson(`${this.entry.data}/asked/${name}.json.gz`)).map(askedRow),
+    );
+  }
+
   // A region's own values are in its own series file if it has one, else in its parent's.
   async ownSeries(n) {
     if (this.hasSeries.has(n)) return this.series(n);
@@ -196,6 +216,12 @@ class Release {
     return this.hasSeries.has(n) ? this.series(n) : null;
   }
 }
+
+const ASKED = ["week", "trend", "kind", "query", "others", "value", "low", "high"];
+const CHANGE = ["change", "changeLow", "changeHigh", "isNew"];
+
+// A row as dashboards/asked.py writes it. A number is null if it is missing.
+const askedRow = (row) => Object.fromEntries([...ASKED, ...CHANGE].map((name, i) => [name, row[i]]));
 
 const UNREPORTED = "not reported";
 

@@ -2,6 +2,7 @@
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const hundredths = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const small = new Intl.NumberFormat("en", { maximumSignificantDigits: 2 });
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
 const shortDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
@@ -12,6 +13,8 @@ export function formatNumber(value) {
   const size = Math.abs(value);
   return (size >= 1000 ? whole : size >= 1 ? tenths : small).format(value);
 }
+
+export const formatHundredths = (value) => hundredths.format(value);
 
 export const formatInterval = (cell) => `${formatNumber(cell.low)} – ${formatNumber(cell.high)}`;
 

@@ -35,7 +35,7 @@ export class RegionMap {
   show(scene) {
     const moved = !this.scene || this.scene.container !== scene.container;
     this.scene = scene;
-    this.shown = this.inLevel(scene.level).filter((n) => this.outlines.has(n));
+    this.shown = this.existing(scene.level).filter((n) => this.outlines.has(n));
     this.points = this.pointsOf(scene.container);
     this.inside = new Set(this.shown.filter((n) => scene.container === 0 || this.release.isWithin(n, scene.container)));
     if (moved) this.setHover(null); // the region under the pointer has moved
@@ -45,6 +45,13 @@ export class RegionMap {
 
   inLevel(level) {
     return Array.from({ length: level.count }, (_, i) => level.start + i);
+  }
+
+  // The regions of a level, without those whose place others have taken.
+  existing(level) {
+    const { release: r, scene } = this;
+    const stands = (n) => this.outlines.has(n) && !r.isAbsent(n, scene.week);
+    return this.inLevel(level).filter((n) => !r.isAbsent(n, scene.week) || !r.relatives(n).some(stands));
   }
 
   // The children of the container that have a centre but no outline.
@@ -125,8 +132,9 @@ export class RegionMap {
   }
 
   mesh(level) {
-    if (!this.meshes.has(level.name)) this.meshes.set(level.name, this.outlines.mesh(this.inLevel(level)));
-    return this.meshes.get(level.name);
+    const key = `${level.name} ${this.release.epoch(this.scene.week)}`;
+    if (!this.meshes.has(key)) this.meshes.set(key, this.outlines.mesh(this.existing(level)));
+    return this.meshes.get(key);
   }
 
   draw() {

@@ -73,7 +73,7 @@ export function mapPicture(map, release, { title, source }) {
   const borders = release.levels.filter((level) => level.outlined && level.start < scene.level.start);
   for (const level of borders) {
     const d = map
-      .inLevel(level)
+      .existing(level)
       .filter((n) => outlines.has(n) && isVisible(n))
       .map((n) => outlines.svgPath(n, project))
       .join("");

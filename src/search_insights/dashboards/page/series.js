@@ -15,7 +15,7 @@ const STRIP = 5; // height of the strip under the axis that marks weeks without 
 const LETTER_ROOM = 13; // pixels between the letters of two breaks
 
 // chart: { title, weeks, week, lines: [{ label, cells, color, dash, missing(week) }], parent,
-//   children: [{ label, cells }], breaks: [{ week, label, text }] }
+//   children: [{ label, cells }], breaks: [{ week, alone, label, text }] }
 export function drawChart(chart, width, height) {
   const [colors, scale] = [theme(), scales(chart, width, height)];
   const svg = s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" });
@@ -82,7 +82,7 @@ function nearestChild(chart, scale, week, y) {
 
 function scales(chart, width, height) {
   const last = Math.max(1, chart.weeks.length - 1);
-  const broken = new Set(chart.breaks.map(({ week }) => week));
+  const broken = new Set(chart.breaks.filter(({ alone }) => !alone).map(({ week }) => week));
   const plotWidth = width - LEFT - RIGHT - 12;
   const own = chart.lines.flatMap((line) => line.cells.map((cell) => (cell ? (cell.high ?? cell.value) : 0)));
   const parent = (chart.parent ?? []).map((cell) => cell?.value ?? 0);
@@ -110,14 +110,14 @@ function scales(chart, width, height) {
 // A, B, C, ... and after Z by number.
 export const breakLetter = (i) => (i < 26 ? String.fromCharCode(65 + i) : String(i + 1));
 
-// A dashed line before the first week of each break, with its letter; the list below the charts explains it. Where
-// letters would cover each other only the first is shown.
+// A dashed line before the first week of each break, or in the week that a note is about, with its letter; the list
+// below the charts explains it. Where letters would cover each other only the first is shown.
 function breakMarks(chart, scale, colors, height) {
   const group = s("g", { class: "break-marks" });
   let free = -Infinity;
-  chart.breaks.forEach(({ week }, i) => {
-    const x = Math.round(scale.x(week) - scale.weekWidth / 2) + 0.5;
-    const style = { stroke: colors.ink, "stroke-dasharray": "3 3", "stroke-opacity": 0.7 };
+  chart.breaks.forEach(({ week, alone }, i) => {
+    const x = Math.round(scale.x(week) - (alone ? 0 : scale.weekWidth / 2)) + 0.5;
+    const style = { stroke: colors.ink, "stroke-dasharray": alone ? "1 4" : "3 3", "stroke-opacity": 0.7 };
     group.append(s("line", { x1: x, x2: x, y1: TOP - 4, y2: height - BOTTOM, ...style }));
     if (x < free) return;
     free = x + LETTER_ROOM;
@@ -301,7 +301,9 @@ function summary({ title, weeks, week, lines, breaks }) {
     const gapText = gaps ? `${gaps} of ${cells.length} weeks without a value` : "a value in every week";
     return `${label}: ${current}; ${highest}; ${gapText}.`;
   });
-  const marks = breaks.map(({ week: at, label }) => `${label} from the week of ${shortDate(weeks[at])} on`);
+  const marks = breaks.map(({ week: at, alone, label }) =>
+    alone ? `note on the week of ${shortDate(weeks[at])}` : `${label} from the week of ${shortDate(weeks[at])} on`,
+  );
   if (marks.length) parts.push(`Breaks in the series: ${marks.join("; ")}.`);
   return `${title}, ${shortDate(weeks[0])} to ${shortDate(weeks.at(-1))}. ${parts.join(" ")}`;
 }
@@ -350,7 +352,9 @@ export function seriesTable(charts) {
         cell && cell.low !== null ? h("span", { class: "range" }, ` ${formatInterval(cell)}`) : null,
       );
     });
-    const marks = first.breaks.filter((found) => found.week === week).map(({ label }) => ` (break: ${label})`);
+    const marks = first.breaks
+      .filter((found) => found.week === week)
+      .map(({ alone, label }) => (alone ? ` (${label})` : ` (break: ${label})`));
     return h("tr", {}, h("th", { scope: "row" }, weekLabel(iso).replace("Week of ", ""), marks), cells);
   });
   return h(

@@ -6,16 +6,20 @@ counted on the side (accumulators, observed metrics), where retries would add up
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import reduce
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_classifier_for
-from search_insights.classifier.topics import distinct_texts
+from search_insights.classifier.topics import countable_texts, distinct_texts
+from search_insights.classifier.vocabulary import Vocabulary
 from search_insights.private.bounding import (
     bounding_statements,
     event_counts_query,
@@ -28,8 +32,10 @@ from search_insights.private.log import LogSource
 from search_insights.private.region_names import RegionNames
 from search_insights.private.spark.log import SparkLog, explained, open_spark_log, require_unchanged
 from search_insights.private.spark.session import Cluster, open_session
+from search_insights.private.top_searches import day_statements, day_texts_query
 from search_insights.private.unused_rows import find_unused_rows
 from search_insights.spec.spec import Spec
+from search_insights.support.arrays import Numbers
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
@@ -99,21 +105,26 @@ class SparkEngine:
     spec: Spec
     names: RegionNames
     model: Classifier | None
+    kept: "list[DataFrame]" = field(default_factory=list)  # the texts of the week's days
 
     name = "spark"
 
-    def bound(self, day: date, begin: datetime, end: datetime) -> Contributions:
-        """Bound the events of a day and add up the contributions."""
+    def bound(self, day: date, begin: datetime, end: datetime, vocabulary: Vocabulary | None = None) -> Contributions:
+        """Bound the events of a day and add up the contributions; with a vocabulary, keep one text of each user-day."""
         with self._explained():
             of_day = self.log.between(begin, end)
             if self.model:
                 texts = self.session.sql(distinct_texts(f"SELECT query FROM log WHERE {of_day}"))
-                _classified(texts, self.model).createOrReplaceTempView("topics")
+                _classified(texts, self.model, vocabulary).createOrReplaceTempView("topics")
+            queries = self.model is not None
+            with_texts = queries and vocabulary is not None
             events = self.session.sql(
-                events_query(self.spec, self.names, day, of_day, _random, queries=self.model is not None)
+                events_query(self.spec, self.names, day, of_day, _random, queries=queries, texts=with_texts)
             )
             with _persisted(events):
                 events.createOrReplaceTempView("events")
+                if with_texts:
+                    self._keep_texts()
                 for statement in bounding_statements(self.spec):
                     self.session.sql(statement)
                 sums = _columns(self.session.sql(_sums_by_place(self.spec, self.names)))
@@ -128,6 +139,43 @@ class SparkEngine:
             finest_places=sums["finest_place"],
             user_days=sums["user_days"],
         )
+
+    def _keep_texts(self) -> None:
+        """Keep one text of each user-day whose events are in `events`: on the cluster, until they are forgotten."""
+        for statement in day_statements():
+            self.session.sql(statement)
+        kept = self.session.sql(day_texts_query(self.names)).persist()
+        kept.count()  # now, while the day's events are there
+        self.kept.append(kept)
+        reduce(lambda one, other: one.unionAll(other), self.kept).createOrReplaceTempView("week_texts")
+
+    def forget_texts(self) -> None:
+        """Forget the texts that were kept."""
+        for frame in self.kept:
+            frame.unpersist()
+        self.kept.clear()
+
+    def give(self, table: str, columns: Mapping[str, Numbers | Sequence[str]]) -> None:
+        """Create or replace a small view."""
+        import pyarrow
+
+        types = {
+            name: pyarrow.int64() if isinstance(values, np.ndarray) else pyarrow.string()
+            for name, values in columns.items()
+        }
+        given = pyarrow.table({name: pyarrow.array(values, types[name]) for name, values in columns.items()})
+        with self._explained():
+            self.session.createDataFrame(given).createOrReplaceTempView(table)
+
+    def run(self, sql: str) -> None:
+        """Run a statement."""
+        with self._explained():
+            self.session.sql(sql)
+
+    def arrays(self, sql: str) -> dict[str, Any]:
+        """Return the columns of a query."""
+        with self._explained():
+            return _columns(self.session.sql(sql))
 
     def unused_rows(
         self,
@@ -178,24 +226,27 @@ def _persisted(frame: "DataFrame") -> Iterator[None]:
         frame.unpersist()
 
 
-def _classified(texts: "DataFrame", model: Classifier) -> "DataFrame":
+def _classified(texts: "DataFrame", model: Classifier, vocabulary: Vocabulary | None) -> "DataFrame":
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # about pandas, which is not used here
-        return texts.mapInArrow(_batch_classifier(model), "query STRING, category SMALLINT")
+        return texts.mapInArrow(_batch_classifier(model, vocabulary), "query STRING, category SMALLINT, text STRING")
 
 
-def _batch_classifier(model: Classifier) -> "Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]":
+def _batch_classifier(
+    model: Classifier, vocabulary: Vocabulary | None
+) -> "Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]":
     """Return what runs on the cluster: it yields the texts that have a topic, with its number. It sees only texts."""
 
     def classify(batches: "Iterator[RecordBatch]") -> "Iterator[RecordBatch]":
-        import numpy as np
         import pyarrow
 
         for batch in batches:
             texts = batch.column(0)
             with_topic, numbers = model.topics_of(texts.to_pylist())
             kept = texts.take(pyarrow.array(with_topic))
-            yield pyarrow.record_batch([kept, pyarrow.array(numbers.astype(np.int16))], ["query", "category"])
+            counted = countable_texts(model, vocabulary, kept.to_pylist()) if vocabulary else [None] * len(kept)
+            columns = [kept, pyarrow.array(numbers.astype(np.int16)), pyarrow.array(counted, pyarrow.string())]
+            yield pyarrow.record_batch(columns, ["query", "category", "text"])
 
     return classify
 

@@ -1,0 +1,51 @@
+-- Top searches: one text a user-day, and the users of a week for each text.
+--
+-- The statements above the line "-- The week" run for the searches of one day, the others once, at the end of the week.
+--
+-- In:  events (user_id, draw, text)   text: normalised, of a search about a topic, made of the public vocabulary;
+--                                     NULL for all other searches
+-- Out: day_texts (user_id, text, draw)
+--
+-- A user-day counts in one text: that of its smallest draw among its searches with a text. So the vocabulary is applied
+-- before the draw, and what is drawn depends on the user's own searches of the day alone. Draws are those of
+-- bounding.sql; equal draws are searches of one user at one instant in one place, and the first text in order is taken,
+-- so that a task that runs twice takes the same. The text counts where it was searched, in the place of its draw.
+
+CREATE OR REPLACE TEMP VIEW text_draws AS
+SELECT user_id, min(draw) AS draw
+FROM events
+WHERE text IS NOT NULL
+GROUP BY user_id;
+
+CREATE OR REPLACE TEMP VIEW day_texts AS
+SELECT e.user_id, min(e.text) AS text, e.draw
+FROM events AS e
+JOIN text_draws AS d ON e.user_id = d.user_id AND e.draw = d.draw
+WHERE e.text IS NOT NULL
+GROUP BY e.user_id, e.draw;
+
+-- The week
+--
+-- In:  week_texts (user_id, text, place)   the texts of all days: at most one row for each user and day
+--      text_places (place, region)         the region of the coarsest level in which a place lies; -1 for none
+--      known_texts (text)                  the public list: what was shown before
+--      text_floor (min_users)
+-- Out: candidates (text, users), region_users (text, region, users)
+--
+-- Users count, not user-days: who searches for a text on several days counts once. So one user-day changes the number of
+-- users of one text by at most one, in all and in one region. A text that is not on the public list and has fewer users
+-- than the floor is in neither result: it never leaves the engine.
+
+CREATE OR REPLACE TEMP VIEW candidates AS
+SELECT t.text, t.users
+FROM (SELECT text, count(DISTINCT user_id) AS users FROM week_texts GROUP BY text) AS t
+LEFT JOIN known_texts AS k ON t.text = k.text
+WHERE k.text IS NOT NULL OR t.users >= (SELECT max(min_users) FROM text_floor);
+
+CREATE OR REPLACE TEMP VIEW region_users AS
+SELECT w.text, p.region, count(DISTINCT w.user_id) AS users
+FROM week_texts AS w
+JOIN candidates AS c ON w.text = c.text
+JOIN text_places AS p ON w.place = p.place
+WHERE p.region >= 0
+GROUP BY w.text, p.region;
