@@ -95,6 +95,11 @@ SOURCES = {
 ELSEWHERE = frozenset(("CN-HK", "CN-MO", "CN-TW", "FI-01", "NL-AW", "NL-CW", "NL-SX"))
 # Countries that are packaged in another way.
 OTHERWISE = {"US": "it has a table of its own, 'us', with counties and postal codes"}
+# Names that Natural Earth shortens, or that have changed since.
+NAMES = {
+    **{"AX": "Åland", "CV": "Cabo Verde", "CZ": "Czechia", "GW": "Guinea-Bissau", "MK": "North Macedonia"},
+    **{"PS": "Palestine", "SS": "South Sudan", "SZ": "Eswatini", "TK": "Tokelau", "TL": "Timor-Leste", "TR": "Türkiye"},
+}
 # Codes that ISO replaced while the regions stayed, where the names are in two languages. Same names are found below.
 RENAMED = {
     **{"MX-DIF": "MX-CMX"},
@@ -250,7 +255,7 @@ def read_units(path: Path) -> dict[str, list[Unit]]:
 def match(country: str, units: list[Unit], iso: Iso | None) -> Match:
     """Compare the outlines of a country with its ISO codes."""
     named = Counter(unit.country for unit in units if unit.country)
-    name = max(sorted(named), key=lambda name: named[name]) if named else ""
+    name = NAMES.get(country) or (max(sorted(named), key=lambda name: named[name]) if named else "")
     if country in OTHERWISE or iso is None:
         return Match(name, why_not=OTHERWISE.get(country, "ISO 3166-2 has no codes for its regions"))
     units = [unit for unit in units if unit.code not in ELSEWHERE]
