@@ -53,8 +53,18 @@ def test_a_message_of_run_names_the_setting_that_a_parameter_has() -> None:
 
 def test_every_option_that_has_a_setting_takes_it() -> None:
     """An option of that name in any command is in the table, so that no command is left out by mistake."""
-    same = {"store", "spec", "geography", "dataset", "site", "shapes", "model", "engine", "memory", "master"}
-    same |= {"column", "code_level", "naive_zone", "time_unit", "max_left_out", "allow_missing_day", "accept", "log"}
+    same = {"store", "spec", "geography", "dataset", "site", "shapes", "blocklist", "model", "engine", "memory"}
+    same |= {
+        "master",
+        "column",
+        "code_level",
+        "naive_zone",
+        "time_unit",
+        "max_left_out",
+        "allow_missing_day",
+        "accept",
+        "log",
+    }
     for command, parser in parsers():
         if command == "init":  # it begins a release, and writes the settings of that one
             continue

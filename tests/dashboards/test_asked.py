@@ -191,8 +191,9 @@ def test_the_card_follows_topic_week_and_region(asked_page: Visit) -> None:
     """Where only one of the two lists is there, the other says why it is empty."""
     page = shown(asked_page, "?trend=keeping_warm", trend="keeping_warm")
     assert [row[1].split(" may")[0] for row in lists_text(page)] == [f"heating tip {i}" for i in range(1, 11)]
-    page.get_by_role("button", name="Show all 12").click()
+    page.get_by_role("button", name="Show all 12").press("Enter")
     expect(page.locator("#asked tbody tr")).to_have_count(12)
+    expect(page.get_by_role("heading", name="Most searched")).to_be_focused()
     page = shown(asked_page, f"?region={NORTH}", NORTH)
     assert [row[1] for row in lists_text(page)] == ["buy firewood"]
     assert "No search rose by more than noise and chance" in page.locator("#asked").inner_text()

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from search_insights.dashboards.site import dashboard
+from search_insights.dashboards.regions import find_places
+from search_insights.dashboards.site import dashboard, packaged_specs
+from search_insights.dataset.folder import read_dataset
 from search_insights.errors import InputError
 from search_insights.spec.geography import load_geography
+from search_insights.spec.spec_file import PACKAGED_SPECS, load_spec
 from tests.support.command_line import Run
 from tests.support.dashboards import QAZARIA, data_folder, read_json
 from tests.support.datasets import json_of
@@ -28,6 +31,17 @@ def test_without_a_geography_the_regions_come_from_the_table_of_regions(other_si
     assert why["qz/s/p07"] == "its land area is under 0.5 km2"
     assert "qz/m/0112" not in why, "it is reported, but has no value"
     assert (index["hasMap"], index["knowsUnreported"], index["lives"]) == (False, True, [])
+
+
+@pytest.mark.parametrize("name", PACKAGED_SPECS)
+def test_the_regions_that_a_packaged_spec_never_reports_are_known(us_data: Path, tmp_path: Path, name: str) -> None:
+    """A dataset names its spec by the fingerprint; of a packaged one it is known why a region is not reported."""
+    dataset = shutil.copytree(us_data, tmp_path / name)
+    package = json_of(dataset, "datapackage.json")
+    package["spec"]["fingerprint"] = load_spec(name).fingerprint
+    (dataset / "datapackage.json").write_text(json.dumps(package), encoding="utf-8")
+    places = find_places(read_dataset(dataset), (), packaged_specs())
+    assert places.not_reported
 
 
 def test_without_either_the_regions_come_from_the_rows(other_data: Path, tmp_path: Path) -> None:

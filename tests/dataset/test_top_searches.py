@@ -214,7 +214,7 @@ def test_a_damaged_table_is_refused_in_one_line(store: Path, dataset: Path) -> N
     """Nothing can be compared with it: not with a column less, and not if it is no table."""
     table = dataset / f"{STEM}_top_searches.csv"
     before = table.read_text(encoding="utf-8")
-    for damaged in (before.replace(",is_new", ",new", 1), "\0\0", ""):
+    for damaged in (before.replace(",is_new", ",new", 1), ""):
         table.write_text(damaged, encoding="utf-8")
         with pytest.raises(InputError, match="cannot be read as the top searches of this dataset"):
             publish(store, dataset)
@@ -260,12 +260,12 @@ def test_a_renamed_trend_is_no_correction(store: Path, dataset: Path) -> None:
 def test_only_the_weeks_of_an_edition_with_top_searches_have_lists(tmp_path: Path, coverage: Coverage) -> None:
     """A change of the spec brings them; earlier weeks have none, and the first week is compared with nothing.
 
-    The public list goes on in an edition with other noise, and there too the first week is compared with nothing.
+    The public list goes on in an edition with other rules, and there too the first week is compared with nothing.
     """
     assert coverage.spec.top_searches is not None
     plain = Coverage(replace(coverage.spec, top_searches=None), coverage.geography)
-    louder = replace(coverage.spec.top_searches, total_sigma=2.5, total_threshold=20)
-    later = Coverage(replace(coverage.spec, top_searches=louder), coverage.geography)
+    other = replace(coverage.spec.top_searches, region_shown_from=6)
+    later = Coverage(replace(coverage.spec, top_searches=other), coverage.geography)
     path, near = add_texts(tmp_path / "store.db", plain, None), {NEAR: (900, 300, 540, 60)}
     add_texts(changed(path, coverage, from_week=FIRST + timedelta(weeks=1)), coverage, near, near, start=1)
     add_texts(changed(path, later, from_week=FIRST + timedelta(weeks=3)), later, near, start=3)
@@ -280,7 +280,16 @@ def test_only_the_weeks_of_an_edition_with_top_searches_have_lists(tmp_path: Pat
     ]
     assert not any(row["is_new"] == "true" for row in rows)
     found = json_of(dataset, "privacy.json")["top_searches"]
-    assert (found["weeks"], found["weeks_without"], found["texts"], found["total_threshold"]) == (3, 1, 1, 20)
+    assert (found["weeks"], found["weeks_without"], found["texts"], found["region_shown_from"]) == (3, 1, 1, 6)
     assert "1 week has no lists" in " ".join((dataset / "PRIVACY.md").read_text(encoding="utf-8").split())
     with open_store(path) as opened:
         assert problems(opened, scale_problems) == []
+
+
+def test_a_week_in_which_no_text_is_shown_has_empty_tables(tmp_path: Path, coverage: Coverage) -> None:
+    """The tables are there, with their columns and no line: nothing reached the threshold yet."""
+    dataset = dataset_of(add_texts(tmp_path / "store.db", coverage, {}))
+    assert lines_of(dataset) == parquet_of(dataset) == []
+    header = (dataset / f"{STEM}_top_searches.csv").read_text(encoding="utf-8")
+    assert header == ",".join(COLUMNS) + "\n"
+    assert json_of(dataset, "privacy.json")["top_searches"]["weeks"] == 1

@@ -286,6 +286,8 @@ def as_version_3(store: Path) -> None:
         ALTER TABLE regions DROP COLUMN geography; ALTER TABLE cells DROP COLUMN edition;
         ALTER TABLE scaling DROP COLUMN change; ALTER TABLE scaling DROP COLUMN trend;
         ALTER TABLE sparsity DROP COLUMN change; ALTER TABLE sparsity DROP COLUMN edition;
+        DROP TABLE top_texts; DROP TABLE top_weeks; DROP TABLE top_counts;
+        ALTER TABLE ledger DROP COLUMN top_searches; ALTER TABLE ledger DROP COLUMN vocabulary;
         UPDATE about SET value = '3' WHERE key = 'schema_version'
         """,
     )
@@ -311,6 +313,7 @@ def test_a_store_of_the_third_version_becomes_the_first_edition(store: Path, sho
             assert (edition.counted, edition.first_week) == (short_coverage, None)
             assert opened.entries() == entries
             assert opened.changes()[0].recorded_at == min(entry.committed_at for entry in entries)
+            assert (opened.shown_texts(), opened.top_searches(FIRST)) == ((), None)
     add_weeks(store, short_coverage, {}, start=2)
     assert problems_of(store) == []
 

@@ -57,7 +57,6 @@ def dashboard(
     found = [read_dataset(folder) for folder in datasets]
     keys = _keys(found)
     _refuse_to_lose_files(out)
-    packaged = [load_spec(name) for name in PACKAGED_SPECS]
     topologies = [load_topology(path) for path in shapes]
     try:
         with replacing(out) as draft:
@@ -66,7 +65,7 @@ def dashboard(
             for key, dataset in zip(keys, found, strict=True):
                 progress(f"reading {dataset.folder}")
                 downloads = write_downloads(dataset, draft / "dataset" / key)
-                view = _view(dataset, geographies, [*specs, *packaged], topologies, downloads)
+                view = _view(dataset, geographies, [*specs, *packaged_specs()], topologies, downloads)
                 progress(f"writing the data of {dataset.folder}")
                 entries.append(_write_dataset(view, key, draft))
             (draft / _SITE_FILE).write_text(
@@ -76,6 +75,11 @@ def dashboard(
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error}); nothing was changed") from None
     return Site(out, keys, len(sizes), sum(sizes))
+
+
+def packaged_specs() -> list[Spec]:
+    """Return the packaged specs: a dataset of one of them tells by it which regions are never reported."""
+    return [load_spec(name) for name in PACKAGED_SPECS]
 
 
 def is_site(folder: Path) -> bool:

@@ -8,7 +8,7 @@ import { theme } from "./theme.js";
 const BAR_WIDTH = 84;
 const [TOP, RISING] = [0, 1];
 const FIRST_ROWS = 10;
-const NARROW = 0.4; // percent: shares whose intervals are narrower have two decimals, else both ends would look the same
+const NARROW = 0.4; // percent: with narrower intervals, shares have two decimals, so that their ends differ
 const SHARE = "Users who searched for it, in percent of the topic's user-days in this week.";
 const CHANGE = "How much that share grew since the week before. About 1 in 10 may not have grown.";
 
@@ -102,14 +102,15 @@ export class AskedCard {
         )
       : h("p", { class: "missing" }, this.whyEmpty(kind));
     const rest = shown.length < rows.length && this.showAll(kind, rows.length);
-    return h("section", { class: "asked-list" }, h("h4", { id }, title), h("p", { class: "asked-note" }, about), body, rest);
+    const head = [h("h4", { id, tabindex: -1 }, title), h("p", { class: "asked-note" }, about)];
+    return h("section", { class: "asked-list" }, head, body, rest);
   }
 
   showAll(kind, count) {
     const key = `all ${kind}`;
     const all = () => {
       this.open.add(key);
-      this.show(this.view);
+      this.show(this.view).then(() => byId(`asked-list-${kind}`).focus()); // the button is gone
     };
     return h("button", { type: "button", class: "show-all", "data-key": key, onclick: all }, `Show all ${count}`);
   }
