@@ -66,3 +66,31 @@ def test_a_demo_of_an_unknown_spec_is_refused(run: Run) -> None:
     assert code == 2
     assert "vaccination-v1" in err
     assert "vaccination-v2" in err
+
+
+def test_a_demo_of_a_packaged_country_runs_end_to_end(tmp_path: Path, run: Run) -> None:
+    """Its spec and regions are in the folder, and the commands that it proposes name them."""
+    code, out, err = run(
+        "demo", "--country", "LI", "--out", tmp_path / "li", "--weeks", "1", "--events-per-week", "40000"
+    )
+    assert code == 0, err
+    spec, regions = (tmp_path / "li" / name for name in ("spec.toml", "regions.csv"))
+    assert f"--spec {spec} --geography {regions}" in out
+    assert run("regions", "Vaduz", "--spec", spec, "--geography", regions)[0] == 0
+    assert "Public domain" in (tmp_path / "li" / "dataset" / "datapackage.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--country", "FR"), "--country FR: France is not packaged"),
+        (("--country", "IE", "--spec", "vaccination-v2"), "--spec vaccination-v2: has the levels of the United States"),
+    ],
+)
+def test_a_demo_of_what_is_not_packaged_is_refused(
+    tmp_path: Path, run: Run, options: tuple[str, ...], says: str
+) -> None:
+    """In one line, and nothing is written."""
+    code, _, err = run("demo", "--out", tmp_path / "demo", *options)
+    assert (code, says in err, err.count("\n")) == (2, True, 1)
+    assert not (tmp_path / "demo").exists()

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="the table of regions of a dataset that is not of the packaged United States; may be given again",
+        help="the table of regions of a dataset that is not of a packaged country; may be given again",
     )
     parser.add_argument(
         "--spec",

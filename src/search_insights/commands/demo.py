@@ -1,4 +1,5 @@
-"""Run everything end to end on a simulated United States: log, store, dataset, dashboard, and how accurate it is."""
+"""Run everything end to end on a simulated country, the United States or a packaged one: log, store, dataset,
+dashboard, and how accurate it is."""
 
 import argparse
 import os
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from search_insights.commands.console import Steps, out, table
+from search_insights.commands.options import about_option, is_us
+from search_insights.errors import UsageError
 from search_insights.spec.spec_file import DEFAULT_SPEC, PACKAGED_SPECS
 
 if TYPE_CHECKING:
@@ -29,8 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--spec",
         dest="packaged",  # not the spec of a settings file
         choices=PACKAGED_SPECS,
-        default=DEFAULT_SPEC,
         help=f"the packaged spec to demonstrate (default: {DEFAULT_SPEC}); each needs a folder of its own",
+    )
+    parser.add_argument(
+        "--country",
+        metavar="XX",
+        help="a packaged country, by its ISO code, in place of the United States; its spec is written, too",
     )
     parser.add_argument(
         "--weeks",
@@ -43,12 +50,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the demonstration and show what came out."""
-    from search_insights.commands.demonstration import EVENTS_PER_WEEK, demonstrate, usual_weeks
-    from search_insights.spec.spec_file import load_spec
+    from search_insights.commands.demonstration import (
+        EVENTS_PER_WEEK,
+        coverage_of_country,
+        coverage_of_us,
+        demonstrate,
+        usual_weeks,
+    )
 
-    spec, events = load_spec(args.packaged), args.events_per_week or EVENTS_PER_WEEK
+    if args.country is None or is_us(args.country):
+        coverage = coverage_of_us(args.packaged or DEFAULT_SPEC)
+    elif args.packaged:
+        raise UsageError(f"--spec {args.packaged}: has the levels of the United States; leave it out with --country")
+    else:
+        with about_option("--country"):
+            coverage = coverage_of_country(args.country)
+    events, weeks = args.events_per_week or EVENTS_PER_WEEK, args.weeks or usual_weeks(coverage.spec)
     with Steps() as steps:
-        demo = demonstrate(args.out, spec, events, args.weeks or usual_weeks(spec), steps.show)
+        demo = demonstrate(args.out, coverage, events, weeks, steps.show)
     _show(demo)
     return 0
 
@@ -75,15 +94,24 @@ def _show(demo: "Demo") -> None:
     out(_accuracy(demo))
     out("\nTry next:")
     out(f"  search-insights ledger --store {demo.folder.store}")
-    chosen = "" if release.coverage.spec.name == DEFAULT_SPEC else f" --spec {release.coverage.spec.name}"
+    chosen, regions, example = _names(demo)
     out(f"  search-insights privacy{chosen}")
-    out(f"  search-insights regions 'san benito'{chosen}")
+    out(f"  search-insights regions {shlex.quote(example)}{chosen}{regions}")
     out(
-        f"  search-insights anonymize {demo.folder.log} --store {demo.folder.store} --week {weeks[-1]}{chosen}"
+        f"  search-insights anonymize {demo.folder.log} --store {demo.folder.store} --week {weeks[-1]}{chosen}{regions}"
         "    # noised once"
     )
     out("\nLook at the dashboard:")
     out(f"  {_program()} serve {shlex.quote(str(demo.folder.site))}")
+
+
+def _names(demo: "Demo") -> tuple[str, str, str]:
+    """Return the options that name the spec and the regions, if they are not the default, and a region to look up."""
+    coverage = demo.published.release.coverage
+    if coverage.spec.name in PACKAGED_SPECS:
+        return "" if coverage.spec.name == DEFAULT_SPEC else f" --spec {coverage.spec.name}", "", "san benito"
+    folder = demo.folder
+    return f" --spec {folder.spec}", f" --geography {folder.regions}", coverage.geography.regions[-1].name
 
 
 def _show_lists(demo: "Demo") -> None:

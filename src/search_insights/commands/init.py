@@ -10,13 +10,20 @@ from pathlib import Path
 
 from search_insights.commands.console import Steps, note, out, table
 from search_insights.commands.new_release import NewRelease, readme, settings_file
-from search_insights.commands.options import parse_day
+from search_insights.commands.options import about_option, is_us, parse_day
 from search_insights.errors import GeographyError, Problem, SpecError, UsageError
 from search_insights.spec.checks import require_line, require_word
 from search_insights.spec.commented import commented_toml
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.draft import ANY, Topic, draft_spec
-from search_insights.spec.geography import PACKAGED_GEOGRAPHY, Geography, copy_regions, load_geography
+from search_insights.spec.geography import (
+    PACKAGED_GEOGRAPHY,
+    Geography,
+    copy_regions,
+    load_country,
+    load_geography,
+    write_regions,
+)
 from search_insights.spec.spec import Promise, Spec
 from search_insights.spec.table_file import is_parquet
 from search_insights.spec.weeks import FIRST_WEEK, LAST_WEEK
@@ -27,6 +34,7 @@ HELP = "begin a new release: a spec, a settings file and what to do next"
 EXAMPLE = (
     "search-insights init --out swiss --geography regions.csv --time-zone Europe/Zurich \\\n"
     '    --topic influenza --topic heat="Heat waves"\n'
+    "search-insights init --out irish --country IE --time-zone Europe/Dublin --topic pollen\n"
     "search-insights init --out pollen --us --topic pollen --first-week 2027-01-04 --epsilon 1 --delta 1e-6"
 )
 
@@ -57,6 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     regions = parser.add_mutually_exclusive_group(required=True)
     regions.add_argument("--geography", metavar="FILE", help="the table of regions, Parquet or CSV; it is copied")
     regions.add_argument("--us", action="store_true", help="the packaged United States")
+    regions.add_argument(
+        "--country", metavar="XX", help="a packaged country, by its ISO code; its table of regions is written, too"
+    )
     parser.add_argument(
         "--topic",
         metavar="NAME",
@@ -83,12 +94,14 @@ def run(args: argparse.Namespace) -> int:
     from search_insights.calibration.start import start
 
     require_free(args.out)
+    if is_us(args.country):
+        args.us, args.country = True, None
     topics = _topics(args.topic)
     first_week = _first_week(args.first_week)
     zone = args.time_zone or (_US_ZONE if args.us else None)
     if zone is None:
         raise UsageError("--time-zone: say in which zone a day is midnight to midnight, such as Europe/Zurich")
-    geography = load_geography(PACKAGED_GEOGRAPHY if args.us else args.geography)
+    geography = load_geography(PACKAGED_GEOGRAPHY) if args.us else _geography(args)
     draft = _draft(geography, topics, args, zone, first_week)
     with Steps() as steps:
         steps.show("looking for sigmas")
@@ -98,6 +111,13 @@ def run(args: argparse.Namespace) -> int:
     _write(args, release)
     _report(args.out, release)
     return 0
+
+
+def _geography(args: argparse.Namespace) -> Geography:
+    if args.country is None:
+        return load_geography(args.geography)
+    with about_option("--country"):
+        return load_country(args.country)
 
 
 def _topics(texts: Sequence[str]) -> list[Topic]:
@@ -158,13 +178,17 @@ def _name_of_table(args: argparse.Namespace) -> str:
     """Return how the settings name the geography: the packaged one, or the copy in the folder."""
     if args.us:
         return PACKAGED_GEOGRAPHY
+    if args.country is not None:
+        return "regions.csv"
     return "regions.parquet" if is_parquet(Path(args.geography)) else "regions.csv"
 
 
 def _write(args: argparse.Namespace, release: NewRelease) -> None:
     head = _HEAD.format(release.country)
     with making(args.out) as folder:
-        if not args.us:
+        if args.country is not None:
+            write_regions(folder / release.geography_name, release.coverage.geography.regions)
+        elif not args.us:
             copy_regions(Path(args.geography), folder / release.geography_name, release.coverage.geography.regions)
         texts = {
             _SPEC: commented_toml(release.spec, head),

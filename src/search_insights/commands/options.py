@@ -92,13 +92,19 @@ def add_coverage(parser: argparse.ArgumentParser) -> None:
         "--geography",
         metavar="FILE",
         default=PACKAGED_GEOGRAPHY,
-        help=f"the table of regions, Parquet or CSV (default: {PACKAGED_GEOGRAPHY}, the packaged United States)",
+        help="the table of regions, Parquet or CSV, or the ISO code of a packaged country "
+        f"(default: {PACKAGED_GEOGRAPHY}, the packaged United States)",
     )
 
 
 def coverage_of(args: argparse.Namespace) -> Coverage:
     """Load the spec and the geography that the options name."""
     return Coverage(load_spec(args.spec), load_geography(args.geography))
+
+
+def is_us(country: str | None) -> bool:
+    """Return whether --country names the United States, which has a packaged table of its own."""
+    return country is not None and country.lower() == PACKAGED_GEOGRAPHY
 
 
 def add_straddling(parser: argparse.ArgumentParser) -> None:

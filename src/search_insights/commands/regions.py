@@ -6,24 +6,37 @@ which other counties it extends into; that of a county, how much of its count co
 
 import argparse
 from dataclasses import asdict
+from datetime import date
 from typing import Any
 
 from search_insights.commands.console import note, out, out_json, table
-from search_insights.commands.options import add_coverage, add_json, add_straddling, coverage_of
-from search_insights.errors import CheckFailed
+from search_insights.commands.options import about_option, add_coverage, add_json, add_straddling, coverage_of, is_us
+from search_insights.errors import CheckFailed, UsageError
 from search_insights.spec.coverage import Coverage
-from search_insights.spec.geography import Region
+from search_insights.spec.draft import Topic, draft_spec
+from search_insights.spec.geography import Region, load_country
+from search_insights.spec.spec import Promise
 from search_insights.spec.straddling import Straddling, load_straddling
 
 HELP = "look a region up by code or name"
-EXAMPLE = 'search-insights regions 95023\nsearch-insights regions "san benito" --json'
+EXAMPLE = (
+    'search-insights regions 95023\nsearch-insights regions "san benito" --json\nsearch-insights regions --country IE'
+)
 
 SHOWN = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser.add_argument("text", metavar="TEXT", help="a code, a place_id, or a name or part of it")
+    parser.add_argument(
+        "text", metavar="TEXT", nargs="?", help="a code, a place_id, or a name or part of it; with --country: all"
+    )
+    parser.add_argument(
+        "--country",
+        metavar="XX",
+        help="look in a packaged country, by its ISO code, in place of --geography and --spec; says what a release "
+        "begun with 'init' would report",
+    )
     add_coverage(parser)
     add_straddling(parser)
     add_json(parser)
@@ -31,22 +44,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show the regions that match."""
-    coverage = coverage_of(args)
+    country = None if is_us(args.country) else args.country
+    coverage = coverage_of(args) if country is None else _coverage_of_country(country)
     straddling = load_straddling(coverage.geography, args.straddling)
-    found = coverage.geography.find(args.text)
+    if args.text is None and args.country is None:
+        raise UsageError("TEXT: give a code, a place_id, or a name or part of it; or all regions of a --country")
+    found = coverage.geography.find(args.text) if args.text is not None else list(coverage.geography.regions)
     if args.json:
         out_json([_row(coverage, straddling, region) for region in found])
         return 0 if found else CheckFailed.exit_code
     if not found:
-        raise CheckFailed(f"no region {args.text!r}; give a code such as 94103, a place_id, or part of a name")
-    exact = [region for region in found if args.text.strip() in (region.code, region.place_id)]
+        example = coverage.geography.regions[-1].code
+        raise CheckFailed(f"no region {args.text!r}; give a code such as {example}, a place_id, or part of a name")
+    exact = [region for region in found if (args.text or "").strip() in (region.code, region.place_id)]
     if len(exact or found) <= 2:
         out("\n\n".join(_card(coverage, straddling, region) for region in exact or found))
     else:
-        out(_list(coverage, found[:SHOWN]))
-    if len(found) > SHOWN and not exact:
+        out(_list(coverage, found if args.text is None else found[:SHOWN]))
+    if len(found) > SHOWN and not exact and args.text is not None:
         note(f"... and {len(found) - SHOWN} more; --json lists them all")
     return 0
+
+
+def _coverage_of_country(code: str) -> Coverage:
+    """Return the coverage that a release of a packaged country begins with; its topics and weeks play no part here."""
+    with about_option("--country"):
+        geography = load_country(code)
+    topic, week = Topic("topic", "Topic"), date(2021, 1, 4)
+    return Coverage(draft_spec(geography, [topic], Promise(1.0, 1e-6), "UTC", week), geography)
 
 
 def _row(coverage: Coverage, straddling: Straddling, region: Region) -> dict[str, Any]:

@@ -6,15 +6,16 @@ here comes from a log.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from search_insights.dashboards.region_table import Listed, listed_regions, located
 from search_insights.dashboards.values import distinct_places
 from search_insights.dataset.folder import REGIONS, SPARSE, Dataset
 from search_insights.errors import InputError
+from search_insights.spec import world
 from search_insights.spec.coverage import Coverage
-from search_insights.spec.geography import Geography, Region, build_geography, load_geography
+from search_insights.spec.geography import PACKAGED_GEOGRAPHY, Geography, Region, build_geography, load_geography
 from search_insights.spec.spec import Spec
 
 
@@ -43,13 +44,14 @@ def find_places(dataset: Dataset, geographies: Sequence[Geography], specs: Seque
     rows, listed = distinct_places(dataset), listed_regions(dataset)
     ids = {str(row["place_id"]) for row in rows}
     countries = {str(row["place_id"]) for row in rows if row["level"] == dataset.levels[0]}
-    packaged = load_geography()
+    packaged = _packaged(countries)
     for geography in (*geographies, packaged):
         if geography.country.place_id not in countries:
             continue
         unknown = sorted(ids - geography.by_place_id.keys())
         if not unknown:
-            return Places(geography, _not_reported(dataset, geography, specs), listed)
+            known = _not_reported(dataset, geography, specs)
+            return Places(geography, _listed_reasons(listed) if known is None else known, listed)
         ended = {each.region.place_id for each in listed if each.last_week != dataset.weeks[-1]}
         unknown = [place for place in unknown if place not in ended]  # of earlier editions
         if geography is not packaged and unknown:
@@ -59,8 +61,19 @@ def find_places(dataset: Dataset, geographies: Sequence[Geography], specs: Seque
             )
     if listed and ids <= {each.region.place_id for each in listed}:
         geography = build_geography(located(listed, (*geographies, packaged)), str(dataset.folder / REGIONS))
-        return Places(geography, {each.region.place_id: each.why_not for each in listed if _never(each)}, listed)
+        return Places(geography, _listed_reasons(listed), listed)
     return Places(build_geography(_regions_of_rows(dataset, rows), str(dataset.folder)), listed=listed)
+
+
+def _packaged(countries: Iterable[str]) -> Geography:
+    """Return the packaged geography of a country; that of the United States if no other has its place_id."""
+    codes = filter(None, map(world.code_of, sorted(countries)))
+    return load_geography(next(codes, PACKAGED_GEOGRAPHY))
+
+
+def _listed_reasons(listed: Sequence[Listed]) -> dict[str, str] | None:
+    """Return why regions are not reported by the dataset's own table; None if it has none."""
+    return {each.region.place_id: each.why_not for each in listed if _never(each)} if listed else None
 
 
 def _never(listed: Listed) -> bool:

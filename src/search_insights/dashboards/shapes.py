@@ -1,13 +1,14 @@
 """The dashboard's outlines: TopoJSON that is projected here once, so that the page only has to draw.
 
 The United States is drawn in the usual way: the lower 48 states in the Albers projection of the US Geological Survey,
-Alaska at about a third of its size, and Hawaii below California. Any other country is drawn around its own centre.
+Alaska at about a third of its size, and Hawaii below California. Any other country is drawn around its own centre, with
+far islands in insets.
 Points are integers on a grid that is `WIDTH` wide. As in TopoJSON, neighbours share lines.
 """
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -16,12 +17,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from search_insights.dashboards.islands import Outlines, lay_out
+from search_insights.dashboards.projections import Points, albers, bounds, inset
 from search_insights.errors import InputError
+from search_insights.spec import world
 from search_insights.support.strict_json import parse_json
 
-Points = npt.NDArray[np.float64]
-Projection = Callable[[Points], Points]
-Cone = tuple[float, tuple[float, float], tuple[float, float]]
+Parents = Mapping[str, str | None]
+PointProjection = Callable[[str, Points], Points]
 
 WIDTH = 16_000
 _FARTHEST = (540.0, 90.0)  # degrees of longitude, for a country across the date line, and of latitude
@@ -60,6 +63,12 @@ def load_topology(path: Path | None = None) -> dict[str, Any]:
     raise InputError(f"{path}: not a TopoJSON file whose outlines have the place_id of their region as id")
 
 
+def packaged_topology(country: str) -> dict[str, Any]:
+    """Return the packaged outlines of the country with a place_id; the United States if no other has it."""
+    code = world.code_of(country)
+    return load_topology() if code is None else world.country_outlines(code)
+
+
 def _is_valid(topology: dict[str, Any]) -> bool:
     """Return whether every outline has an id and all its lines exist and are made of points on the earth."""
     geometries = _geometries(topology)
@@ -71,25 +80,42 @@ def _is_valid(topology: dict[str, Any]) -> bool:
     return bool(topology["type"] == "Topology" and named and on_earth and named_by_text)
 
 
-def project_shapes(topology: dict[str, Any], parents: Mapping[str, str | None]) -> Shapes | None:
+def project_shapes(topology: dict[str, Any], parents: Parents) -> Shapes | None:
     """Project the outlines of the known regions; None if there are none."""
     outlines = {g["id"]: _rings(g) for g in _geometries(topology) if g["id"] in parents}
     if not outlines:
         return None
     arcs = [_decoded(arc, topology.get("transform")) for arc in topology["arcs"]]
-    part_of = _insets_of_lines(outlines, parents)
+    flat, project_point = (_as_us if _US in parents else _as_any)(outlines, arcs, parents)
     used = sorted({_line_number(arc) for rings in outlines.values() for ring in rings for arc in ring})
-    projections = _projections(parents, [arcs[i] for i in used])
-    flat = [projections[part_of.get(i, "")](arc) for i, arc in enumerate(arcs)]
-    x0, y0, x1, y1 = _bounds(flat[i] for i in used)
+    x0, y0, x1, y1 = bounds(np.vstack([flat[i] for i in used]))
     scale = WIDTH / max(x1 - x0, 1e-9)
 
     def project(place_id: str, points: Points) -> Points:
-        part = next((p for p in _lineage(place_id, parents) if p in projections), "")
-        return (projections[part](points) - (x0, y0)) * scale
+        return (project_point(place_id, points) - (x0, y0)) * scale
 
     lines = [np.rint((line - (x0, y0)) * scale).astype(int) for line in flat]
     return Shapes(WIDTH, math.ceil((y1 - y0) * scale), [_differences(line) for line in lines], outlines, project)
+
+
+def _as_us(outlines: Outlines, arcs: list[Points], parents: Parents) -> tuple[list[Points], PointProjection]:
+    """Project the United States: the lower 48 states, and the insets of Alaska and Hawaii."""
+    insets = {part: inset(albers(*cone), scale, at) for part, (cone, scale, at) in _INSETS.items()}
+    projections = {"": albers(*_MAINLAND)} | insets
+    part_of = _insets_of_lines(outlines, parents)
+
+    def project(place_id: str, points: Points) -> Points:
+        part = next((p for p in _lineage(place_id, parents) if p in projections), "")
+        return projections[part](points)
+
+    return [projections[part_of.get(i, "")](arc) for i, arc in enumerate(arcs)], project
+
+
+def _as_any(outlines: Outlines, arcs: list[Points], parents: Parents) -> tuple[list[Points], PointProjection]:
+    """Project any other country around its own centre."""
+    layout = lay_out(outlines, arcs)
+    flat = [layout.projections[layout.part_of.get(i, 0)](arc) for i, arc in enumerate(arcs)]
+    return flat, lambda place_id, points: layout.project(points)
 
 
 def _geometries(topology: dict[str, Any]) -> list[dict[str, Any]]:
@@ -120,7 +146,7 @@ def _decoded(arc: list[list[float]], transform: dict[str, Any] | None) -> Points
     return result
 
 
-def _lineage(place_id: str, parents: Mapping[str, str | None]) -> Iterator[str]:
+def _lineage(place_id: str, parents: Parents) -> Iterator[str]:
     """Yield a region and its ancestors, up to the country."""
     here: str | None = place_id
     while here is not None:
@@ -128,7 +154,7 @@ def _lineage(place_id: str, parents: Mapping[str, str | None]) -> Iterator[str]:
         here = parents.get(here)
 
 
-def _insets_of_lines(outlines: Mapping[str, list[list[int]]], parents: Mapping[str, str | None]) -> dict[int, str]:
+def _insets_of_lines(outlines: Outlines, parents: Parents) -> dict[int, str]:
     """Return the inset that each of its lines belongs to; insets share no line with the mainland."""
     parts = {}
     for place_id, rings in outlines.items():
@@ -136,42 +162,6 @@ def _insets_of_lines(outlines: Mapping[str, list[list[int]]], parents: Mapping[s
         if part is not None:
             parts.update({_line_number(arc): part for ring in rings for arc in ring})
     return parts
-
-
-def _projections(parents: Mapping[str, str | None], lines: list[Points]) -> dict[str, Projection]:
-    if _US in parents:
-        insets = {part: _inset(*rule) for part, rule in _INSETS.items()}
-        return {"": _albers(*_MAINLAND)} | insets
-    _, y0, _, y1 = _bounds(lines)
-    middle = math.radians((y0 + y1) / 2)
-    return {"": lambda points: np.column_stack((points[:, 0] * math.cos(middle), -points[:, 1]))}
-
-
-def _inset(cone: Cone, scale: float, at: tuple[float, float]) -> Projection:
-    projection = _albers(*cone)
-    return lambda points: projection(points) * scale + at
-
-
-def _albers(meridian: float, parallels: tuple[float, float], centre: tuple[float, float]) -> Projection:
-    """Return the Albers equal-area conic projection (Snyder 1987, page 100), y downwards, the centre at (0, 0)."""
-    s1, s2 = (math.sin(math.radians(parallel)) for parallel in parallels)
-    n, c = (s1 + s2) / 2, 1 + s1 * s2
-
-    def cone(points: Points) -> Points:
-        longitude = (points[:, 0] - meridian + 180) % 360 - 180
-        rho = np.sqrt(np.maximum(0, c - 2 * n * np.sin(np.radians(points[:, 1])))) / n
-        theta = n * np.radians(longitude)
-        return np.column_stack((rho * np.sin(theta), rho * np.cos(theta)))
-
-    origin = cone(np.array([centre]))
-    # The tip of the cone is at the top, so a point farther from it is farther south, and lower.
-    return lambda points: cone(points) - origin
-
-
-def _bounds(lines: Iterable[Points]) -> tuple[float, float, float, float]:
-    every = np.vstack(list(lines))
-    (x0, y0), (x1, y1) = every.min(axis=0), every.max(axis=0)
-    return float(x0), float(y0), float(x1), float(y1)
 
 
 def _differences(line: npt.NDArray[np.int_]) -> list[int]:

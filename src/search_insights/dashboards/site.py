@@ -14,7 +14,7 @@ from search_insights.dashboards.asked import read_asked
 from search_insights.dashboards.data_files import View, write_data
 from search_insights.dashboards.downloads import write_downloads
 from search_insights.dashboards.regions import find_places
-from search_insights.dashboards.shapes import Shapes, load_topology, project_shapes
+from search_insights.dashboards.shapes import Shapes, load_topology, packaged_topology, project_shapes
 from search_insights.dashboards.values import read_values, require_same_csv
 from search_insights.dataset.folder import Dataset, read_dataset
 from search_insights.errors import InputError
@@ -57,7 +57,7 @@ def dashboard(
     found = [read_dataset(folder) for folder in datasets]
     keys = _keys(found)
     _refuse_to_lose_files(out)
-    topologies = [*(load_topology(path) for path in shapes), load_topology()]
+    topologies = [load_topology(path) for path in shapes]
     try:
         with replacing(out) as draft:
             _copy_page(resources.files("search_insights.dashboards") / "page", draft)
@@ -126,7 +126,8 @@ def _view(
     places = find_places(dataset, geographies, specs)
     number_of = {region.place_id: i for i, region in enumerate(places.regions)}
     parents = {region.place_id: region.parent for region in places.regions}
-    found: list[Shapes | None] = [project_shapes(topology, parents) for topology in topologies]
+    known = (*topologies, packaged_topology(places.geography.country.place_id))
+    found: list[Shapes | None] = [project_shapes(topology, parents) for topology in known]
     shapes = next((s for s in found if s), None)
     values = read_values(dataset, number_of)
     require_same_csv(dataset)

@@ -18,7 +18,13 @@ def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:
         *([{"title": "What people ask", "text": lists}] if (lists := _lists(dataset)) else []),
         {"title": "What privacy is promised", "text": _privacy(dataset)},
         {"title": "When it was last updated", "text": _updated(dataset)},
+        *([{"title": "Where the regions come from", "text": found}] if (found := _sources(dataset)) else []),
     ]
+
+
+def _sources(dataset: Dataset) -> list[str]:
+    """Name the sources of the regions' names, areas and outlines, with their licences."""
+    return [str(source["title"]) for source in dataset.package.get("sources", [])]
 
 
 _KINDS = {"edition": "new edition", "model": "another model", "note": "note on this week"}

@@ -14,6 +14,7 @@ from search_insights.dataset.statement import lost_weeks
 from search_insights.dataset.straddling import straddling_summary
 from search_insights.dataset.tables import file_stem, region_columns, value_columns
 from search_insights.dataset.top_searches import KEY, line_fields, stem_of
+from search_insights.spec.attribution import attribution
 from search_insights.spec.spec import Spec, Trend
 from search_insights.spec.straddling import Straddling
 from search_insights.trends.release import Release
@@ -47,6 +48,11 @@ def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[
         "classification": classification(release),
         "removed_regions": {"path": "sparsity.json", "regions": int(release.removed.sum())},
         **({"straddling": straddling_summary(straddling)} if straddling.rows else {}),
+        **(
+            {"sources": [{"title": line} for line in found]}
+            if (found := attribution(release.coverage.geography))
+            else {}
+        ),
         "resources": [
             _resource(folder / f"{stem}.csv", "csv", _csv_fields(release), _KEY),
             _resource(folder / f"{stem}.parquet", "parquet", _parquet_fields(release), _KEY),

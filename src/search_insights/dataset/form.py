@@ -50,6 +50,7 @@ PACKAGE = {
     "changes?": [{"number": int, "kind": Word, "reason": str}],
     "scaling?": {"scope?": str, "trend?": Word, "maximum": float, "first_week?": str, "last_week?": str},
     "reliability?": {"confidence": float, "max_relative_error": float},
+    "sources?": [{"title": str}],
     "resources": [
         {
             **{"format": str, "path": str, "bytes?": int, "size?": int, "hash": str},

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from search_insights.errors import GeographyError, RowProblem
+from search_insights.spec import world
 from search_insights.spec.table_file import Row, is_parquet, read_table_file, text_form
 from search_insights.support.sql import public_reader
 
@@ -124,10 +125,21 @@ def _match_rank(region: Region, wanted: str) -> int | None:
 
 
 def load_geography(source: str | Path = PACKAGED_GEOGRAPHY) -> Geography:
-    """Read and check a table of regions: `us` for the packaged one, or the path of a Parquet or CSV file."""
+    """Read and check a table of regions: that of a file, Parquet or CSV, or a packaged one.
+
+    `us` is the packaged United States, with counties and postal codes. The ISO 3166 code of another country, such as
+    IE, stands for its packaged regions, one level below the country.
+    """
     if str(source) == PACKAGED_GEOGRAPHY:
         return _packaged()
+    if world.is_country_code(str(source)):
+        return load_country(str(source))
     return build_geography(_read(Path(source)), str(source))
+
+
+def load_country(code: str) -> Geography:
+    """Read the packaged regions of a country, one level below it, by its ISO 3166 code, such as IE."""
+    return build_geography([Region(*row) for row in world.country_rows(code, _COLUMNS)], code.upper())
 
 
 @cache
@@ -142,7 +154,12 @@ def _read(path: Path) -> list[Region]:
     """Read the regions; all rows that are wrong are told at once."""
     regions: list[Region] = []
     problems: list[RowProblem] = []
-    rows = read_table_file(path, _COLUMNS, _REQUIRED, f"a Parquet or CSV file, or {PACKAGED_GEOGRAPHY!r}")
+    rows = read_table_file(
+        path,
+        _COLUMNS,
+        _REQUIRED,
+        f"a Parquet or CSV file, or {PACKAGED_GEOGRAPHY!r}, or the code of a packaged country such as 'IE'",
+    )
     for number, row in enumerate(rows, start=1):
         found = [RowProblem(f"row {number}", what) for what in _wrong_values(row)]
         problems += found
@@ -324,7 +341,12 @@ def copy_regions(source: Path, target: Path, regions: Iterable[Region]) -> None:
     """Copy the file of a table of regions; text of another form is written anew, so that nothing is left to guess."""
     if is_parquet(source) or text_form(source, _COLUMNS).is_plain:
         shutil.copyfile(source, target)
-        return
+    else:
+        write_regions(target, regions)
+
+
+def write_regions(target: Path, regions: Iterable[Region]) -> None:
+    """Write a table of regions as CSV."""
     with target.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_COLUMNS)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from importlib import resources
+from importlib.resources.abc import Traversable
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -129,13 +130,22 @@ def load_straddling(geography: Geography, source: str | Path | None = None) -> S
     return Straddling(geography, tuple(sorted(straddles)))
 
 
+def is_packaged_us(geography: Geography) -> bool:
+    """Return whether a geography is the packaged United States: the packaged straddling table names its fingerprint."""
+    query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = 'geography'"
+    with resources.as_file(_packaged()) as path, connect() as connection:
+        return connection.execute(query, [str(path)]).fetchall() == [(geography.fingerprint,)]
+
+
+def _packaged() -> Traversable:
+    return resources.files("search_insights.spec") / "packaged" / "us_straddling.parquet"
+
+
 def _packaged_rows(geography: Geography) -> tuple[Straddle, ...]:
     """Return the packaged rows, which are about the packaged geography and no other."""
-    name = resources.files("search_insights.spec") / "packaged" / "us_straddling.parquet"
-    with resources.as_file(name) as path, connect() as connection:
-        query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = 'geography'"
-        if connection.execute(query, [str(path)]).fetchall() != [(geography.fingerprint,)]:
-            return ()
+    if not is_packaged_us(geography):
+        return ()
+    with resources.as_file(_packaged()) as path, connect() as connection:
         return tuple(
             Straddle(*row) for row in connection.read_parquet(str(path)).project(", ".join(_COLUMNS)).fetchall()
         )
