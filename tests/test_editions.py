@@ -2,11 +2,16 @@
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
+from search_insights import anonymization
 from search_insights.spec.spec_file import load_spec, spec_toml
 from search_insights.store.opening import open_store
-from tests.support.logs import MONDAY, NEXT_WEEK, Publisher, searches_of_weeks
+from tests.support.clocks import clock
+from tests.support.logs import MONDAY, NEXT_WEEK, WEEK, Publisher, searches_of_weeks
 
 LATER = "2021-03-22"
 
@@ -102,3 +107,27 @@ def test_options_that_do_not_belong_are_told(publisher: Publisher) -> None:
         code, out, err = edition(publisher, *words)
         assert (code, out) == (2, "")
         assert told in err
+
+
+def test_a_second_store_cannot_begin_with_another_week(publisher: Publisher) -> None:
+    """It may begin beside the first with a week that that one lacks, but never noises one that it has."""
+    log = publisher.log(searches_of_weeks(-1, 0))
+    anonymize(publisher, log)
+    words = ("--store", str(publisher.folder / "second.db"), "--geography", str(publisher.geography), "--other-weeks")
+    assert publisher.run("anonymize", log, *words, "--week", "2021-03-01")[0] == 0
+    code, _, err = publisher.run("anonymize", log, *words, "--week", MONDAY)
+    assert code == 2
+    assert f"store.db has week {MONDAY} of vaccination-v1 already" in err
+    assert publisher.run("anonymize", log, *words, "--week", MONDAY, "--another-release")[0] == 0
+
+
+def test_a_week_is_over_in_the_zone_of_its_own_edition(publisher: Publisher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a spec of a zone to the east, a late week of the first edition waits for its own midnight."""
+    anonymize(publisher, publisher.log(searches_of_weeks(-1, 0)), week="2021-03-01")
+    eastern = publisher.folder / "eastern.toml"
+    eastern.write_text(spec_toml(replace(load_spec(), time_zone="Pacific/Kiritimati")), encoding="utf-8")
+    edition(publisher, "--spec", eastern, "--from", str(NEXT_WEEK), "--reason", "moved")
+    monkeypatch.setattr(anonymization, "datetime", clock(WEEK.end - timedelta(hours=1)))
+    code, _, err = anonymize(publisher, publisher.folder / "log.parquet", "--spec", eastern)
+    assert code == 2
+    assert f"week {MONDAY} is not over" in err

@@ -128,11 +128,15 @@ def anonymize(
     with create_or_open_store(store_path, coverage, identity) as store:
         refuse_older_copy(store, published_weeks_of, shown)
         weeks = [_week_of_its_edition(store, week, coverage) for week in weeks]
+        require_ended(weeks, datetime.now(UTC))  # again: an edition may have another time zone
         done = [WeekDone(week, was_there=True) for week in weeks if store.holds(week)]
         for week_done in done:
             report(week_done)
         new = [week for week in weeks if not store.holds(week)]
-        refuse_second_noise(store_path, new)
+        held = [entry.final for entry in store.entries()]
+        refuse_second_noise(store_path, new, [final.week for final in held])
+        if not another_release:
+            refuse_second_store(store_path, coverage, new, store.identity, held)
         for edition in store.editions:
             of_edition = [week for week in new if store.edition_of(week.first_day) is edition]
             if not of_edition:

@@ -10,10 +10,12 @@ from search_insights.errors import InputError, StoreError
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.publication_rules import Reliability
 from search_insights.spec.spec import Category, Trend
+from search_insights.spec.weeks import Week
 from search_insights.store.backup import back_up, restore
 from search_insights.store.lost import lose
 from search_insights.store.opening import open_store
 from search_insights.store.recording import Plan, plan_change, record_change, withdraw_edition
+from search_insights.store.second_store import refuse_second_store
 from search_insights.store.verification import problems
 from tests.support.stores import FIRST, add_weeks
 
@@ -195,6 +197,38 @@ def test_a_column_belongs_to_one_trend_in_all_editions(store: Path, short_covera
     )
     with pytest.raises(InputError, match="trend 'D1' has the column 'sni_safety_side_effects' of trend 'C2'"):
         planned(store, Coverage(new, short_coverage.geography), from_week=SECOND)
+
+
+def test_columns_do_not_change_places(store: Path, short_coverage: Coverage) -> None:
+    """Readers would mix up two trends, although only words changed."""
+    first, second, third = short_coverage.spec.trends
+    swapped = (first, replace(second, column=third.column), replace(third, column=second.column))
+    with pytest.raises(InputError, match="which is or was in the dataset"):
+        planned(store, Coverage(replace(short_coverage.spec, trends=swapped), short_coverage.geography))
+
+
+def test_the_journal_knows_the_release_by_its_new_name(store: Path, short_coverage: Coverage) -> None:
+    """Otherwise a second store of the renamed spec would not be recognised."""
+    renamed = Coverage(replace(short_coverage.spec, name="renamed"), short_coverage.geography)
+    record(store, renamed)
+    with pytest.raises(StoreError, match=f"store.db has week {FIRST} of renamed already"):
+        refuse_second_store(store.with_name("second.db"), renamed, [Week(FIRST, renamed.spec.time_zone)])
+
+
+def test_an_older_copy_cannot_lose_a_week_that_a_backup_has(
+    tmp_path: Path, store: Path, short_coverage: Coverage
+) -> None:
+    """Declared lost with the instants of the older edition, its hours could be counted again in the week before."""
+    copies = {name: (tmp_path / name).read_bytes() for name in ("store.db", "store.db.journal")}
+    (tmp_path / "backups").mkdir()
+    back_up(store, tmp_path / "backups" / "first.db", lambda _: [])
+    journal = (tmp_path / "store.db.journal").read_bytes()
+    add_weeks(store, short_coverage, {}, start=1)
+    back_up(store, tmp_path / "backups" / "second.db", lambda _: [])
+    store.write_bytes(copies["store.db"])
+    (tmp_path / "store.db.journal").write_bytes(journal)
+    with pytest.raises(StoreError, match=f"does not hold week {SECOND}"):
+        lose(store, SECOND, "no log")
 
 
 def test_a_changed_edition_is_found_by_verification(store: Path, short_coverage: Coverage) -> None:

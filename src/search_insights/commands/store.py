@@ -116,9 +116,10 @@ def _require_one_release(backup: Path, dataset: Path) -> None:
 
 
 def _lose(args: argparse.Namespace) -> int:
+    from search_insights.dataset.folder import published_weeks_of
     from search_insights.store.lost import lose
 
-    lost = lose(args.store, parse_day(args.week, "--week"), args.reason)
+    lost = lose(args.store, parse_day(args.week, "--week"), args.reason, published_weeks_of)
     out(f"week {lost.week}: declared lost in {args.store}; it is never noised, and the next dataset says why")
     return 0
 

@@ -4,6 +4,7 @@
 (flavour, privacy loss, model, accounting, implementation); `PRIVACY.md`, which `pages` writes, says the same to people.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -144,7 +145,7 @@ def _not_promised(release: Release, weeks: int) -> dict[str, Any]:
 
 def _of_weeks(spec: Spec, weeks: int, others: Sequence[Spec]) -> dict[str, float]:
     return {
-        "epsilon": round(epsilon_of_weeks(spec, weeks, others), 4),
+        "epsilon": math.ceil(epsilon_of_weeks(spec, weeks, others) * 1e4) / 1e4,  # a bound is rounded up
         "delta": delta_of_weeks(spec, weeks, others),
     }
 

@@ -78,6 +78,8 @@ def count_texts(
     texts = tuple(sorted(users))
     found = engine.arrays("SELECT text, region, users FROM region_users")
     order = {text: i for i, text in enumerate(texts)}
+    if not set(found["text"].tolist()) <= order.keys():  # no message may name a text that is not shown
+        raise RuntimeError("the log changed while its texts were counted; run again")
     return TextCounts(
         texts,
         engine.model.classify(texts).astype(np.int64),

@@ -12,7 +12,7 @@ only added, never changed. Earlier versions wrote a week's first day and checksu
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
@@ -228,11 +228,20 @@ def _may_be_cut(tail: str, lines: Sequence[str]) -> bool:
     return is_other or any(line.startswith(tail) for line in lines)
 
 
-def refuse_second_noise(store: Path, weeks: Iterable[Week]) -> None:
-    """Refuse weeks that the store does not hold, although they or some of their instants became final, or are lost."""
+def refuse_second_noise(store: Path, weeks: Iterable[Week], held: Collection[date] = ()) -> None:
+    """Refuse weeks that the store does not hold, although they or some of their instants became final, or are lost.
+
+    `held` are weeks that it does hold: with one of another edition a week may share hours.
+    """
     journal = read_journal(store)
     for week in weeks:
         for final in journal.weeks.values():
+            if final.overlaps(week) and final.week in held:
+                raise StoreError(
+                    f"{store}: week {week} shares hours with week {final.week}, which was counted already, in another "
+                    "time zone or from another weekday on; no instant is counted twice. Declare it lost ('search-"
+                    "insights store lose')"
+                )
             if final.overlaps(week):
                 raise behind(store, final.week, journal_path(store))
         # Of a week that was committed before it was lost, the instants are those of its own line.

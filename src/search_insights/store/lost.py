@@ -12,12 +12,17 @@ from search_insights.errors import InputError
 from search_insights.spec.weeks import Week, week_of
 from search_insights.store.journal import behind, journal_path, read_journal
 from search_insights.store.ledger import LostWeek, checked_reason, instants_of
+from search_insights.store.older_copy import PublishedWeeks, refuse_older_copy
 from search_insights.store.opening import open_store
 from search_insights.store.store import Store
 
 
-def lose(store_path: Path, first_day: date, reason: str) -> LostWeek:
+def lose(
+    store_path: Path, first_day: date, reason: str, published_weeks: PublishedWeeks = lambda folder, known: {}
+) -> LostWeek:
     """Record in store and journal that a week is lost, and why; the reason is published.
+
+    An older copy is refused: what it lacks may be in a backup, or in a published folder.
 
     A store of an earlier version is upgraded when it is opened for writing, so everything is checked before.
     """
@@ -30,6 +35,7 @@ def lose(store_path: Path, first_day: date, reason: str) -> LostWeek:
         lost = LostWeek(first_day, *instants_of(week), reason, now.date().isoformat())
         store.require_can_be_lost(lost)
         _refuse_older_copy(store, first_day)
+        refuse_older_copy(store, published_weeks)
     with open_store(store_path, writable=True) as store:
         store.lose(lost)
     return lost

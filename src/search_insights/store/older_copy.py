@@ -10,7 +10,7 @@ from pathlib import Path
 
 from search_insights.errors import SearchInsightsError, StoreError
 from search_insights.store.identity import Known
-from search_insights.store.journal import behind, journal_path, read_journal
+from search_insights.store.journal import behind, journal_path, read_journal, remember
 from search_insights.store.ledger import FinalWeek
 from search_insights.store.opening import read_weeks
 from search_insights.store.store import Store
@@ -40,6 +40,9 @@ def refuse_older_copy(store: Store, published_weeks: PublishedWeeks, shown: Sequ
         for week, final in sorted(weeks.items()):
             if held.get(week) != final.checksum and week not in journal.lost:
                 raise behind(store.path, week, witness)
+    # Of a lost week the instants are those in which it was counted, not those in which it was declared lost.
+    counted = {week: final for _, weeks in witnesses for week, final in weeks.items()}
+    remember(store.path, [counted[week] for week in journal.lost if week in counted and week not in journal.weeks])
 
 
 def _published_in(store: Store, folder: Path, published_weeks: PublishedWeeks) -> Mapping[date, FinalWeek]:

@@ -19,7 +19,8 @@ from search_insights.spec.weeks import week_of
 from search_insights.store.coverages import add_change, fingerprints_of
 from search_insights.store.editions import Change, editions_of
 from search_insights.store.file_errors import explained
-from search_insights.store.journal import behind, journal_path, read_journal
+from search_insights.store.identity import mark_of
+from search_insights.store.journal import behind, journal_path, read_journal, remember
 from search_insights.store.ledger import checked_reason
 from search_insights.store.opening import open_store
 from search_insights.store.store import Store, transaction
@@ -90,6 +91,8 @@ def record_change(store_path: Path, plan: Plan) -> None:
         if plan.change.from_week is not None:
             _require_free(store, plan.coverage, plan.change.from_week)
         add_change(store.connection, plan.change, plan.coverage, plan.edition)
+    # The journal knows the release by all its names, so that a second store is recognised by any.
+    remember(store_path, (), mark=mark_of(store.identity, plan.coverage))
 
 
 def withdraw_edition(store_path: Path) -> tuple[Change, ...]:
@@ -171,11 +174,11 @@ def _require_fit(store: Store, changes: Sequence[Change], coverage: Coverage) ->
         editions = editions_of(changes, lambda spec, geography: known[spec, geography])
     except SearchInsightsError as error:
         raise InputError(f"{store.path}: cannot be applied to earlier weeks: {error}") from None
-    _require_own_names([edition.coverage.spec for edition in editions])
+    _require_own_names([edition.coverage.spec for edition in (*store.editions, *editions)])
 
 
 def _require_own_names(specs: Sequence[Spec]) -> None:
-    """Refuse a trend with the name or the column of another one of an earlier edition: both are in one dataset."""
+    """Refuse a trend with the name or the column that another one has or had: readers would mix them up."""
     for field in ("name", "column"):
         owners: dict[str, str] = {}
         for spec in specs:
@@ -183,6 +186,6 @@ def _require_own_names(specs: Sequence[Spec]) -> None:
                 word = str(getattr(trend, field))
                 if owners.setdefault(word, trend.id) != trend.id:
                     raise InputError(
-                        f"`spec`: trend {trend.id!r} has the {field} {word!r} of trend {owners[word]!r} of another "
-                        f"edition, and both are in one dataset; give it a {field} of its own"
+                        f"`spec`: trend {trend.id!r} has the {field} {word!r} of trend {owners[word]!r}, which is or "
+                        f"was in the dataset; give it a {field} of its own"
                     )

@@ -13,6 +13,7 @@ from search_insights.spec.weeks import Week
 from search_insights.store.file_errors import real_file
 from search_insights.store.identity import Mark, mark_of
 from search_insights.store.journal import Journal, journal_path, read_journal
+from search_insights.store.ledger import FinalWeek
 from search_insights.store.opening import open_store
 
 _WAYS_OUT = (
@@ -21,29 +22,37 @@ _WAYS_OUT = (
 )
 
 
-def refuse_second_store(path: Path, coverage: Coverage, weeks: Sequence[Week], identity: str = "") -> None:
-    """Refuse a new store beside the journal of one that is of the same release, and has any of these weeks.
+def refuse_second_store(
+    path: Path, coverage: Coverage, weeks: Sequence[Week], identity: str = "", held: Sequence[FinalWeek] = ()
+) -> None:
+    """Refuse to noise weeks beside the journal of a store that is of the same release, and has any of them.
 
     It is the same release if its spec has the same name and country; a store of the same identity is refused whatever
-    its weeks are.
+    its weeks are. `held` are the weeks of this store: if it shares one with the other, the operator has said before
+    that it is another release.
     """
-    for other, journal in _others(path):
+    for other, journal in _others(path, is_new=not held):
         if identity and identity == journal.identity:
             raise StoreError(
                 f"{path}: would be a second store of release {identity}: {journal_path(other)} is that of the first. A "
-                "release has one store; go on with it, or restore a backup"
+                "release has one store; go on with it, or restore a backup. If the journal is left from a store that "
+                "was renamed, move it away"
             )
         shared = [week for week in weeks if any(final.overlaps(week) for final in journal.weeks.values())]
-        if shared and _is_same(other, journal, mark_of(identity, coverage)):
+        vouched = any(final.week in journal.weeks for final in held)
+        if shared and not vouched and _is_same(other, journal, mark_of(identity, coverage)):
             raise StoreError(
-                f"{path}: does not exist, and {journal_path(other)} says that {other.name} has week {shared[0]} of "
-                f"{coverage.spec.name} already: noise drawn again would be a second release of the same searches. "
+                f"{path}: {journal_path(other)} says that {other.name} has week {shared[0]} of {coverage.spec.name} "
+                "already: noise drawn again would be a second release of the same searches. "
                 f"{_WAYS_OUT}"
             )
 
 
-def _others(path: Path) -> Iterator[tuple[Path, Journal]]:
-    """Yield the other stores of which a journal is in the same folder, whether or not their files are there."""
+def _others(path: Path, is_new: bool) -> Iterator[tuple[Path, Journal]]:
+    """Yield the other stores of which a journal is in the same folder, whether or not their files are there.
+
+    One that cannot be read is no matter of a store that has weeks of its own.
+    """
     file = real_file(path)
     for found in sorted(file.parent.glob("*.journal")):
         other = found.with_name(found.name.removesuffix(".journal"))
@@ -51,6 +60,8 @@ def _others(path: Path) -> Iterator[tuple[Path, Journal]]:
             try:
                 yield other, read_journal(other)
             except StoreError as error:
+                if not is_new:
+                    continue
                 raise StoreError(
                     f"{error}. It cannot be seen whether {path.name} would be a second store of the same release; if "
                     "it is not, say so with `another_release`"

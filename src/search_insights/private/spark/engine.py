@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from functools import reduce
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,7 +104,7 @@ class SparkEngine:
     spec: Spec
     names: RegionNames
     model: Classifier | None
-    kept: "list[DataFrame]" = field(default_factory=list)  # the texts of the week's days
+    kept: list[str] = field(default_factory=list)  # the views of the texts of the week's days
 
     name = "spark"
 
@@ -144,15 +143,19 @@ class SparkEngine:
         """Keep one text of each user-day whose events are in `events`: on the cluster, until they are forgotten."""
         for statement in day_statements():
             self.session.sql(statement)
-        kept = self.session.sql(day_texts_query(self.names)).persist()
-        kept.count()  # now, while the day's events are there
-        self.kept.append(kept)
-        reduce(lambda one, other: one.unionAll(other), self.kept).createOrReplaceTempView("week_texts")
+        # By a name of its own: over Spark Connect a plan is read again at each use, when `day_texts` is another day's.
+        view = f"texts_of_day_{len(self.kept)}"
+        self.session.sql(day_texts_query(self.names)).createOrReplaceTempView(view)
+        self.kept.append(view)
+        self.session.sql(f"CACHE TABLE {view}").collect()  # now, while the day's events are there
+        all_days = " UNION ALL ".join(f"SELECT * FROM {kept}" for kept in self.kept)
+        self.session.sql(all_days).createOrReplaceTempView("week_texts")
 
     def forget_texts(self) -> None:
         """Forget the texts that were kept."""
-        for frame in self.kept:
-            frame.unpersist()
+        for view in self.kept:
+            self.session.sql(f"UNCACHE TABLE IF EXISTS {view}").collect()
+            self.session.sql(f"DROP VIEW IF EXISTS {view}").collect()
         self.kept.clear()
 
     def give(self, table: str, columns: Mapping[str, Numbers | Sequence[str]]) -> None:
