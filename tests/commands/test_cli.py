@@ -58,7 +58,7 @@ def test_an_unknown_command_lists_all_commands(run: Run) -> None:
     ("arguments", "words"),
     [
         (["regions", "x", "--nonsense"], "no option --nonsense"),
-        (["regions"], "the following arguments are required: TEXT"),
+        (["regions"], "TEXT: give a code, a place_id, or a name"),
         (["regions", "x", "--spec"], "argument --spec: expected one argument"),
         (["regions", "x", "y"], "unexpected argument 'y'"),
         (["regions", "x", "--js"], "no option --js (did you mean --json?)"),

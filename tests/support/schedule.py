@@ -12,9 +12,14 @@ _LONG = {
     "spark": 180,
     "site": 100,
     "tests/test_kills.py": 60,
-    "tests/audit/test_audit.py": 45,
+    "tests/audit/test_audit.py": 55,
+    "tests/test_ten_years.py": 45,
     "tests/test_mutants.py": 45,
+    "tests/calibration/test_calibration.py": 40,
     "tests/commands/test_bad_input.py": 30,
+    "tests/calibration/test_optimization.py": 20,
+    "tests/test_examples.py": 20,
+    "tests/store/test_identity.py": 15,
 }
 
 
