@@ -172,9 +172,8 @@ def without(rows: Sequence[Row], *place_ids: str) -> tuple[Row, ...]:
 def test_ten_years(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fifteen things happen to a series; see the page on editions for what to type and what readers see."""
     patch_account(monkeypatch.setattr)
-    monkeypatch.setattr(
-        statement, "epsilon_of_weeks", lambda *_: 1.0
-    )  # composing years takes long, and is tested alone
+    monkeypatch.setattr(statement, "epsilon_of_weeks", lambda *_: 1.0)  # takes long for years, and is tested alone
+    monkeypatch.setattr("os.fsync", lambda file: None)  # nothing is killed here
     (tmp_path / "first").mkdir()
     first = little_coverage(tmp_path)
     window = Sparsity(max_points=2, first_week=FIRST, last_week=FIRST + timedelta(weeks=21))

@@ -44,11 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show the regions that match."""
+    if args.text is None and args.country is None:
+        raise UsageError(
+            "TEXT: give a code, a place_id, or a name or part of it, or --country; see 'search-insights regions --help'"
+        )
     country = None if is_us(args.country) else args.country
     coverage = coverage_of(args) if country is None else _coverage_of_country(country)
     straddling = load_straddling(coverage.geography, args.straddling)
-    if args.text is None and args.country is None:
-        raise UsageError("TEXT: give a code, a place_id, or a name or part of it; or all regions of a --country")
     found = coverage.geography.find(args.text) if args.text is not None else list(coverage.geography.regions)
     if args.json:
         out_json([_row(coverage, straddling, region) for region in found])
