@@ -100,8 +100,8 @@ def audits(repeats: int) -> Result:
         broken.append(f"{above} of {len(cases)} bounds are above the epsilon allowed")
     showed = (
         f"{repeats} audits of each packaged spec, {len(cases)} cases: of the epsilon allowed the attack reached at "
-        f"least {least}; {above} bounds were above it (expected by chance: {by_chance:.2g}); {len(wrong)} findings in the "
-        "stores did not hold"
+        f"least {least}; {above} bounds were above it (expected by chance: {by_chance:.2g}); {len(wrong)} findings in "
+        "the stores did not hold"
     )
     numbers = {name: [asdict(found) for found in audits] for name, audits in runs.items()}
     return Result(showed, numbers, broken=broken + wrong)
