@@ -200,8 +200,8 @@ def _earlier_rule(rule: Mapping[str, Any]) -> str:
     users = f"{rule['min_users']:,} users"
     return (
         f"In the weeks from {rule['first_week']} to {rule['last_week']} it took {users} and a count of "
-        f"{rule['total_threshold']:,} after noise of {rule['total_sigma']:g}; a text of {users} was shown with a chance "
-        f"of {rule['chance_of_showing']:g}, and the noise of regions was {rule['region_sigma']:g}."
+        f"{rule['total_threshold']:,} after noise of {rule['total_sigma']:g}; a text of {users} was shown with a "
+        f"chance of {rule['chance_of_showing']:g}, and the noise of regions was {rule['region_sigma']:g}."
     )
 
 
