@@ -1,8 +1,8 @@
 """Promises about the public vocabulary: what a text that is shown is made of."""
 
-import unicodedata
 import pickle
 import re
+import unicodedata
 from itertools import pairwise
 from pathlib import Path
 
