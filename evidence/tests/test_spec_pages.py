@@ -2,6 +2,7 @@
 
 import pytest
 
+from evidence.benchmarks.specs import sigmas_of
 from evidence.hidden_parts import HIDDEN, epsilon_of_hidden, table
 from evidence.measuring import ROOT, read_record
 from evidence.pages import filled
@@ -37,3 +38,9 @@ def test_the_page_about_top_searches_has_the_numbers_of_the_records() -> None:
     """`python -m evidence --only top_searches --full` and `python -m evidence.top_searches_tables` write them."""
     page = PAGE.read_text(encoding="utf-8")
     assert filled(page, blocks(read_record("top_searches"))) == page
+
+
+@pytest.mark.parametrize("name", PACKAGED_SPECS)
+def test_the_record_of_both_specs_was_made_with_the_packaged_sigmas(name: str) -> None:
+    """A spec whose sigmas change has to be measured again before the pages may show its numbers."""
+    assert read_record("specs")["sigmas"][name] == sigmas_of(name)
