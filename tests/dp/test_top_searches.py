@@ -98,7 +98,7 @@ def test_the_packaged_threshold_tells_no_more_than_accounted_whatever_the_number
     def outcomes_of(users: int) -> Floats:
         """Return the probability of not being shown, then of each count that is."""
         if users < top.min_users:
-            return np.eye(1, 1 + len(shown))[0]
+            return np.concatenate((np.ones(1), np.zeros(len(shown))))
         return np.concatenate(([noise(sigma, below, users).sum()], noise(sigma, shown, users)))
 
     whole = range(-600, 602)
