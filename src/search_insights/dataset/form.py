@@ -59,9 +59,14 @@ PACKAGE = {
     ],
 }
 _WEEK = {"week": str, "checksum": str, **dict.fromkeys(("begins_at?", "ends_at?", "times?", "naive_zone?"), str)}
-_TOP_SEARCHES = {
-    **dict.fromkeys(("weeks", "weeks_without", "texts", "min_users", "total_threshold", "region_shown_from"), int),
+_RULES_OF_TEXTS = {
+    **dict.fromkeys(("min_users", "total_threshold", "region_shown_from"), int),
     **dict.fromkeys(("total_sigma", "region_sigma", "chance_of_showing"), float),
+}
+_TOP_SEARCHES = {
+    **dict.fromkeys(("weeks", "weeks_without", "texts"), int),
+    **_RULES_OF_TEXTS,
+    "earlier?": [{"first_week": str, "last_week": str, **_RULES_OF_TEXTS}],
     **dict.fromkeys(("total_level", "region_level"), str),
     "blocklist": {"entries": int, "fingerprint?": str},
 }
