@@ -6,6 +6,7 @@ import { Charts } from "./charts.js";
 import { loadJson, openRelease } from "./data.js";
 import { byId, h } from "./dom.js";
 import { capitalize, longDate } from "./format.js";
+import { language, sayAll } from "./messages.js";
 import { MapPanel } from "./panel.js";
 import { Search } from "./search.js";
 import { addressOf, readAddress, togglePin, writeAddress } from "./state.js";
@@ -317,6 +318,8 @@ function levelSwitch(levels, selected) {
 }
 
 function initialize() {
+  document.documentElement.lang = language;
+  sayAll(document);
   byId("countries").append(...site.datasets.map((d) => h("option", { value: d.key }, datasetLabel(d))));
   byId("picker").hidden = site.datasets.length < 2;
   byId("countries").addEventListener("change", (event) =>
