@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from search_insights.dashboards.shapes import load_topology, project_shapes
+from search_insights.dashboards.shapes import project_shapes, us_topology
 from search_insights.dashboards.site import dashboard
 from search_insights.spec.geography import Geography
 from tests.support.command_line import Run
@@ -16,7 +16,7 @@ from tests.support.dashboards import QAZARIA, US, data_folder, read_json
 
 def test_every_state_and_county_has_an_outline_within_the_picture(us: Geography) -> None:
     """All of them are drawn on the grid, with Alaska and Hawaii below the south-west."""
-    shapes = project_shapes(load_topology(), {region.place_id: region.parent for region in us.regions})
+    shapes = project_shapes(us_topology(), {region.place_id: region.parent for region in us.regions})
     assert shapes is not None
     assert set(shapes.outlines) == {r.place_id for r in us.regions if r.level in ("state", "county")}
     lines = [np.cumsum(np.array(arc).reshape(-1, 2), axis=0) for arc in shapes.arcs]
@@ -32,7 +32,7 @@ def test_every_state_and_county_has_an_outline_within_the_picture(us: Geography)
 
 def test_the_projection_keeps_areas(us: Geography) -> None:
     """Equal areas look equal: Colorado has 269,601 km2 and West Virginia 62,755 km2."""
-    shapes = project_shapes(load_topology(), {region.place_id: region.parent for region in us.regions})
+    shapes = project_shapes(us_topology(), {region.place_id: region.parent for region in us.regions})
     assert shapes is not None
     ratio = area(shapes.outlines["geoId/08"], shapes.arcs) / area(shapes.outlines["geoId/54"], shapes.arcs)
     assert ratio == pytest.approx(269_601 / 62_755, rel=0.02)

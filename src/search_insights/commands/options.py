@@ -42,6 +42,7 @@ OPTIONS = {
     "replace": "--replace",
     "seed": "--seed",
     "settings": "--conf",
+    "shape_id": "--shape-id",
     "spec": "--spec",
     "store": "--store",
     "straddling": "--straddling",
