@@ -17,8 +17,9 @@ from search_insights.dashboards.regions import find_places
 from search_insights.dashboards.shape_files import ShapeFile, read_shapes
 from search_insights.dashboards.shapes import Shapes, packaged_topologies, project_points, project_shapes
 from search_insights.dashboards.values import read_values, require_same_csv
+from search_insights.dashboards.world_view import write_world
 from search_insights.dataset.folder import Dataset, read_dataset
-from search_insights.dataset.several import dataset_folders
+from search_insights.dataset.several import country_tables, dataset_folders
 from search_insights.errors import InputError
 from search_insights.spec.geography import Geography
 from search_insights.spec.spec import Spec
@@ -75,9 +76,10 @@ def dashboard(
                 progress(f"writing the data of {dataset.folder}")
                 entries.append(_write_dataset(view, key, draft))
             _require_fit(files, views)
-            (draft / _SITE_FILE).write_text(
-                json.dumps({"program": _PROGRAM, "datasets": entries}, ensure_ascii=False, indent=1), encoding="utf-8"
-            )
+            tables = [table.copy_to(draft / "dataset") for folder in datasets for table in country_tables(folder)]
+            world = write_world(views, entries, tables, draft)
+            site = {"program": _PROGRAM, "datasets": entries, **({"world": world} if world else {})}
+            (draft / _SITE_FILE).write_text(json.dumps(site, ensure_ascii=False, indent=1), encoding="utf-8")
             sizes = [path.stat().st_size for path in draft.rglob("*") if path.is_file()]
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error}); nothing was changed") from None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from search_insights.dataset.folder import Dataset, TrendColumn
+from search_insights.dataset.folder import Dataset, TableFile, TrendColumn
 from search_insights.dataset.form import COMBINED, require_form
 from search_insights.errors import InputError
 from search_insights.support.files import read_plain
@@ -41,6 +41,14 @@ def dataset_folders(folders: Sequence[Path]) -> Iterator[Path]:
             if not _NAME.fullmatch(entry["path"]):
                 raise InputError(f"{folder / 'datapackage.json'}: path {entry['path'][:80]!r}: expected a folder in it")
             yield folder / entry["path"]
+
+
+def country_tables(folder: Path) -> Iterator[TableFile]:
+    """Yield the tables of countries of a combined folder; none of any other folder."""
+    for resource in (read_combined(folder) or {"resources": []})["resources"]:
+        if not _NAME.fullmatch(resource["path"]):
+            raise InputError(f"{folder / 'datapackage.json'}: path {resource['path'][:80]!r}: expected a file in it")
+        yield TableFile(folder / resource["path"], resource.get("bytes", resource.get("size")), resource["hash"])
 
 
 def country_of(dataset: Dataset) -> tuple[str, str]:
