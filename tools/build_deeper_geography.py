@@ -195,7 +195,18 @@ def canada(folder: Path) -> tuple[list[Region], dict[str, Any]]:
         point = (latitude, longitude) if there else (None, None)
         if not there:
             print(f"CA: {code} lies outside {parent.name}; its centre is left out")
-        regions.append(Region(code, " ".join(name.split()), "fsa", parent.place_id, None, None, *point, f"fsa/{code}"))
+        regions.append(
+            Region(
+                code,
+                " ".join(name.split()),
+                "forward_sortation_area",
+                parent.place_id,
+                None,
+                None,
+                *point,
+                f"fsa/{code}",
+            )
+        )
     return regions, {}
 
 
@@ -223,12 +234,12 @@ def united_kingdom(folder: Path) -> tuple[list[Region], dict[str, Any]]:
         point = _mean(authorities[code]) if code in authorities else (None, None)
         nation = f"iso/GB-{NATIONS[code[0]]}"
         name = UK_NAMES.get(code) or names[code]
-        regions.append(Region(code, name, "authority", nation, None, None, *point, f"ons/{code}"))
+        regions.append(Region(code, name, "local_authority", nation, None, None, *point, f"ons/{code}"))
     for code, points in sorted(districts.items()):
         share = Counter(authority for authority, *_ in points)
         parent = min(share, key=lambda authority: (-share[authority], authority))
         point = _mean([(x, y) for _, x, y in points])
-        regions.append(Region(code, code, "district", f"ons/{parent}", None, None, *point, f"postcode/{code}"))
+        regions.append(Region(code, code, "postcode_district", f"ons/{parent}", None, None, *point, f"postcode/{code}"))
     return regions, {f"iso/{nation.code}": nation.outline for nation in nations}
 
 

@@ -1,7 +1,7 @@
 """The packaged tables that go deeper than level 1 of the world, or know more of it; each has sources of its own.
 
-A table is named by its country and its finest level: GB-authority has the nations of the United Kingdom and their
-authorities, GB-district also the postcode districts.
+A table is named by its country and a word for its finest level: GB-authority has the nations of the United Kingdom and
+their local authorities, GB-district also the postcode districts.
 """
 
 import json
@@ -14,9 +14,13 @@ from typing import Any
 
 from search_insights.support.sql import public_reader
 
-# By country, the levels below it, the coarsest first. Level 1 of Canada is that of the packaged world.
-_LEVELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"CA": ("region", "fsa"), "GB": ("nation", "authority", "district"), "NZ": ("region",)}
+# By country, its levels from the coarsest down, by the word that names a table. Level 1 of Canada is the world's.
+_LEVELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "CA": {"region": "region", "fsa": "forward_sortation_area"},
+        "GB": {"nation": "nation", "authority": "local_authority", "district": "postcode_district"},
+        "NZ": {"region": "region"},
+    }
 )
 _IN_WORLD = frozenset(("CA-region",))
 
@@ -28,7 +32,7 @@ def deeper_tables() -> tuple[str, ...]:
 
 def tables_of(country: str) -> tuple[str, ...]:
     """Return the names of the deeper tables of a country, the deepest first; none for most countries."""
-    names = (f"{country}-{level}" for level in reversed(_LEVELS.get(country, ())))
+    names = (f"{country}-{word}" for word in reversed(_LEVELS.get(country, {})))
     return tuple(name for name in names if name not in _IN_WORLD)
 
 
@@ -40,8 +44,8 @@ def deeper_name(text: str) -> str | None:
 def deeper_rows(name: str, columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
     """Return the rows of a deeper table: the country, and the regions down to the level that it is named after."""
     country, _, finest = name.partition("-")
-    levels = _LEVELS[country]
-    kept = {"country", *levels[: levels.index(finest) + 1]}
+    words = list(_LEVELS[country])
+    kept = {"country", *(_LEVELS[country][word] for word in words[: words.index(finest) + 1])}
     with resources.as_file(_file(f"{country}.parquet")) as path:
         rows = public_reader().read_parquet(str(path)).project(", ".join(columns)).fetchall()
     return [row for row in rows if row[columns.index("level")] in kept]

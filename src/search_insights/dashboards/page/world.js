@@ -38,11 +38,13 @@ export class WorldView {
       0,
       data.trends.findIndex((t) => t.name === state.trend),
     );
-    const week = data.weeks.includes(state.week) ? data.weeks.indexOf(state.week) : data.weeks.length - 1;
+    const week = data.weeks.includes(state.week) ? data.weeks.indexOf(state.week) : fullestWeek(data, trend);
     Object.assign(this, { data, trend, week });
     this.countries = data.countries.map((country) => ({ ...country, cell: cellOf(country.values[trend][week]) }));
     byId("world-note").textContent = data.oneScale ? say("world.one_scale") : say("world.own_scales");
-    byId("world-map-title").textContent = say("world.map_title", { topic: data.trends[trend].title });
+    byId("world-map-title").textContent = data.oneScale
+      ? say("world.map_title", { topic: data.trends[trend].title })
+      : say("world.map_title_own");
     byId("world-map").replaceChildren(this.map());
     byId("world-legend").replaceChildren(...this.legend());
     byId("world-table").replaceChildren(this.table());
@@ -108,7 +110,7 @@ export class WorldView {
 
   place(country) {
     const { path, point } = country;
-    const look = { fill: this.color(country), stroke: theme().ink, "vector-effect": "non-scaling-stroke" };
+    const look = { fill: this.color(country), stroke: theme().ink, "stroke-width": 0.7, "vector-effect": "non-scaling-stroke" };
     const unit = this.frame()[2] / this.data.width; // of a map that is drawn larger, marks are as large as of the world
     const [x0, y0, x1, y1] = boxOf(path) ?? [0, 0, 0, 0];
     const marks = [];
@@ -160,7 +162,7 @@ export class WorldView {
         h(
           "tr",
           {},
-          head.map((label) => h("th", { scope: "col" }, label)),
+          head.map((label, i) => h("th", { scope: "col", class: i === 2 ? "other" : null }, label)),
         ),
       ),
       h(
@@ -181,7 +183,7 @@ export class WorldView {
       cell
         ? [
             h("td", { class: "number" }, h("strong", {}, formatNumber(cell.value))),
-            h("td", { class: "number range" }, cell.low === null ? "" : formatInterval(cell)),
+            h("td", { class: "number range other" }, cell.low === null ? "" : formatInterval(cell)),
           ]
         : h("td", { class: "missing-cell", colspan: 2 }, h("span", { class: "missing" }, say("world.no_value"))),
       h("td", { class: "number" }, this.spark(country)),
@@ -210,6 +212,12 @@ export class WorldView {
       here && s("circle", { cx: x(this.week), cy: y(here.value), r: 3.2, fill: colors.lines[0] }),
     );
   }
+}
+
+// The newest of the weeks in which most countries have a value: some may be published later than others.
+function fullestWeek({ weeks, countries }, trend) {
+  const known = weeks.map((_, week) => countries.filter((country) => country.values[trend][week]).length);
+  return known.lastIndexOf(Math.max(...known));
 }
 
 // The box around a path, or around a point if there is no path: [x0, y0, x1, y1]; null if there is neither.
