@@ -192,21 +192,11 @@ def canada(folder: Path) -> tuple[list[Region], dict[str, Any]]:
     for code, name, province, latitude, longitude in rows:
         parent = province_of[PROVINCES.get(province, province)]
         there = shapely.distance(outlines[parent.code], shapely.Point(longitude, latitude)) <= FARTHEST
-        point = (latitude, longitude) if there else (None, None)
+        north, east = (latitude, longitude) if there else (None, None)
         if not there:
             print(f"CA: {code} lies outside {parent.name}; its centre is left out")
-        regions.append(
-            Region(
-                code,
-                " ".join(name.split()),
-                "forward_sortation_area",
-                parent.place_id,
-                None,
-                None,
-                *point,
-                f"fsa/{code}",
-            )
-        )
+        name, level = " ".join(name.split()), "forward_sortation_area"
+        regions.append(Region(code, name, level, parent.place_id, None, None, north, east, f"fsa/{code}"))
     return regions, {}
 
 
@@ -231,10 +221,10 @@ def united_kingdom(folder: Path) -> tuple[list[Region], dict[str, Any]]:
     districts, authorities = read_postcodes(folder)
     # Authorities of Northern Ireland are known by name, although no postcode of theirs is read.
     for code in sorted({*authorities, *(code for code in UK_NAMES if code.startswith("N"))}):
-        point = _mean(authorities[code]) if code in authorities else (None, None)
+        north, east = _mean(authorities[code]) if code in authorities else (None, None)
         nation = f"iso/GB-{NATIONS[code[0]]}"
         name = UK_NAMES.get(code) or names[code]
-        regions.append(Region(code, name, "local_authority", nation, None, None, *point, f"ons/{code}"))
+        regions.append(Region(code, name, "local_authority", nation, None, None, north, east, f"ons/{code}"))
     for code, points in sorted(districts.items()):
         share = Counter(authority for authority, *_ in points)
         parent = min(share, key=lambda authority: (-share[authority], authority))

@@ -32,7 +32,7 @@ def deeper_tables() -> tuple[str, ...]:
 
 def tables_of(country: str) -> tuple[str, ...]:
     """Return the names of the deeper tables of a country, the deepest first; none for most countries."""
-    names = (f"{country}-{word}" for word in reversed(_LEVELS.get(country, {})))
+    names = (f"{country}-{word}" for word in reversed([*_LEVELS.get(country, {})]))
     return tuple(name for name in names if name not in _IN_WORLD)
 
 
