@@ -10,6 +10,7 @@ from search_insights.dataset.combination import combine
 from search_insights.dataset.folder import read_dataset
 from search_insights.dataset.several import dataset_folders, factor_of, read_combined, share_scale
 from search_insights.errors import InputError
+from search_insights.spec.spec_file import load_spec
 from tests.support.command_line import Run, assert_one_line
 from tests.support.countries import country_dataset
 from tests.support.dashboards import digests
@@ -135,3 +136,14 @@ def test_the_command_says_what_was_combined(countries: dict[str, Path], tmp_path
     assert (code, "3 rows, Ireland, Liechtenstein" in out, "has its own scale" in err) == (0, True, True)
     with (tmp_path / "world" / "Global_l0_search_trends.csv").open(encoding="utf-8") as file:
         assert [row["country_region_code"] for row in csv.DictReader(file)] == ["IE", "IE", "LI"]
+
+
+def test_a_new_release_begins_on_the_scale_of_another(countries: dict[str, Path], tmp_path: Path, run: Run) -> None:
+    """`init --scale-of` writes whose factor it is; without the topic that sets that scale it is refused."""
+    words = ("init", "--country", "LI", "--time-zone", "UTC", "--scale-of", countries["MT"], "--out", tmp_path / "new")
+    code, _, err = run(*words, "--topic", "heat")
+    assert (code, "its scale is set by 'pollen'; give this --topic, too" in err) == (2, True)
+    assert run(*words, "--topic", "heat", "--topic", "pollen")[0] == 0
+    scaling = load_spec(tmp_path / "new" / "spec.toml").scaling
+    assert (scaling.trend, scaling.factor) == ("pollen", factor_of(read_dataset(countries["IE"])))
+    assert scaling.set_by == "IE_search_trends", "the release that set it, not the one that it was read from"

@@ -68,7 +68,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     regions.add_argument("--geography", metavar="FILE", help="the table of regions, Parquet or CSV; it is copied")
     regions.add_argument("--us", action="store_true", help="the packaged United States")
     regions.add_argument(
-        "--country", metavar="XX", help="a packaged country, by its ISO code; its table of regions is written, too"
+        "--country",
+        metavar="XX",
+        help="a packaged country, by its ISO code, or a deeper table such as GB-authority; its table of regions is "
+        "written, too",
     )
     parser.add_argument(
         "--topic",
