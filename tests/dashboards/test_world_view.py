@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
 from search_insights.dashboards.site import dashboard
@@ -83,6 +84,17 @@ def test_countries_with_scales_of_their_own_are_not_compared(home: Path, browser
         )
         assert len(set(fills)) == 1
         assert page.locator("#world-legend").inner_text() == ""
+
+
+def test_the_view_of_the_world_is_accessible_also_on_a_phone_in_the_dark(home: Path, browser: Browser) -> None:
+    """axe finds no serious problem, and nothing is wider than the screen."""
+    site = dashboard([home / "world"], home / "phone").folder
+    phone: dict[str, Any] = {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark", "bypass_csp": True}
+    with served(site) as address, visit(browser, address, **phone) as visitor:
+        page = visitor.open()
+        problems = Axe().run(page).response["violations"]
+        assert [v["id"] for v in problems if v["impact"] in ("serious", "critical")] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_a_tiny_country_is_marked_and_an_outline_is_where_it_lies(home: Path) -> None:
