@@ -188,6 +188,11 @@ class Release {
     return this.knowsUnreported || this.lifeOf.size ? [missing, ["unreported", say("unreported")]] : [missing];
   }
 
+  // What the maximum of the scale is, as a sentence; empty if the dataset does not say.
+  get peakSentence() {
+    return this.peak && `${this.peak}.`;
+  }
+
   block(trend, week) {
     const number = Math.floor(week / this.blockWeeks);
     if (number < 0 || week < 0 || week >= this.weeks.length) return Promise.resolve(null);
