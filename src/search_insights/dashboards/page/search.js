@@ -2,6 +2,7 @@
 
 import { h } from "./dom.js";
 import { capitalize, foldText } from "./format.js";
+import { say } from "./messages.js";
 
 const MAX_RESULTS = 10;
 
@@ -62,7 +63,7 @@ export class Search {
     const noResult = h(
       "li",
       { class: "no-result", role: "option", "aria-disabled": "true", "aria-selected": "false" },
-      release.hasAllRegions ? "No region with this name or code" : "Loading more regions …",
+      say(release.hasAllRegions ? "search_nothing" : "search_loading"),
     );
     this.list.replaceChildren(...(items.length ? items : [noResult]));
     this.list.hidden = false;
