@@ -66,6 +66,18 @@ def _of_specs(old: Spec, new: Spec) -> Iterator[Difference]:
         if words[0][category] != words[1][category]:
             was, now = (_shown(of_spec[category]) for of_spec in words)
             yield Difference(f"categories.{category}.definition", was, now, "words")
+    yield from _of_translations(old, new)
+
+
+def _of_translations(old: Spec, new: Spec) -> Iterator[Difference]:
+    """Yield the words in other languages that differ: they are not in the canonical text either."""
+    before, after = (
+        {f"translation.{t.language}.{key}": text for t in spec.translations for key, text in t.words}
+        for spec in (old, new)
+    )
+    for key in sorted(before.keys() | after.keys()):
+        if before.get(key) != after.get(key):
+            yield Difference(key, _shown(before.get(key)), _shown(after.get(key)), "words")
 
 
 def _kind_of_key(key: str) -> Kind:
@@ -155,6 +167,7 @@ def derived_spec(counted: Spec, present: Spec) -> Spec:
         reliability=present.reliability,
         sparsity=present.sparsity if same_weeks else counted.sparsity,
         scaling=scaling if has_scale else counted.scaling,
+        translations=present.translations,
     )
 
 

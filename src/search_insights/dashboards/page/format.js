@@ -10,6 +10,7 @@ const tenths = numbers({ minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const hundredths = numbers({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const small = numbers({ maximumSignificantDigits: 2 });
 const round = numbers({ maximumSignificantDigits: 4, useGrouping: false });
+const exact = numbers({ maximumSignificantDigits: 6 });
 const megabytes = numbers({ style: "unit", unit: "megabyte", minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const kilobytes = numbers({ style: "unit", unit: "kilobyte", maximumFractionDigits: 0 });
 const day = dates({ day: "numeric", month: "long", year: "numeric" });
@@ -33,6 +34,9 @@ export const formatCount = (value) => whole.format(value);
 
 // A round number: the step of an axis or of the colours.
 export const formatStep = (value) => round.format(value);
+
+// A number of a statement, whatever its size: 2.19, 0.00001.
+export const formatExact = (value) => exact.format(value);
 
 // A share of 1 as a whole number of percent.
 export const formatPercent = (share) => say("percent", { value: whole.format(100 * share) });
