@@ -5,8 +5,8 @@ import { AskedCard } from "./asked.js";
 import { Charts } from "./charts.js";
 import { loadJson, openRelease } from "./data.js";
 import { byId, h } from "./dom.js";
-import { capitalize, longDate } from "./format.js";
-import { language, sayAll } from "./messages.js";
+import { capitalize, listParts, longDate } from "./format.js";
+import { language, parts, say, sayAll } from "./messages.js";
 import { MapPanel } from "./panel.js";
 import { Search } from "./search.js";
 import { addressOf, readAddress, togglePin, writeAddress } from "./state.js";
@@ -146,7 +146,7 @@ function showRelease(r) {
   panel.setRelease(r);
   showAbout(r);
   byId("trends").replaceChildren(
-    h("legend", { class: "visually-hidden" }, "Topic"),
+    h("legend", { class: "visually-hidden" }, say("topic")),
     ...r.trends.map((t) =>
       h(
         "label",
@@ -205,7 +205,7 @@ function drawHeading({ release: r, n, pins }) {
         "aria-pressed": String(pinned),
         onclick: () => change({ pins: togglePin(app.state.pins, id) }),
       },
-      pinned ? "Pinned" : "Pin to compare",
+      say(pinned ? "pinned" : "pin"),
     ),
   );
 }
@@ -221,18 +221,18 @@ function chip(r, pin, color) {
     h("button", { type: "button", class: "link", onclick: () => openAndFocus(pin) }, r.label(pin)),
     h(
       "button",
-      { type: "button", class: "remove", "aria-label": `Remove ${r.label(pin)} from the comparison`, onclick: remove },
+      { type: "button", class: "remove", "aria-label": say("unpin_region", { region: r.label(pin) }), onclick: remove },
       "×",
     ),
   );
 }
 
 function drawNote({ release: r, n, week, ownSeries }, unknownRegion) {
-  const why = r.whyMissing(n, week);
+  const region = r.label(n);
   const text = unknownRegion
-    ? `This dataset has no region “${unknownRegion}”. Showing ${r.label(n)} instead.`
+    ? say("unknown_region", { id: unknownRegion, region })
     : !ownSeries?.has(n)
-      ? `${why.text}${why.kind === "missing" ? " in any week" : ""}. There are no values to show for ${r.label(n)}.`
+      ? say("no_values_of", { why: r.whyNever(n, week), region })
       : "";
   byId("note").textContent = text;
   byId("note").hidden = !text;
@@ -242,23 +242,21 @@ function drawNote({ release: r, n, week, ownSeries }, unknownRegion) {
 // When the selected region began or ended, and which regions it followed or was followed by.
 function drawLife(r, n) {
   const life = r.lifeOf.get(n);
-  const day = (week) => `the week of ${longDate(r.weeks[week])}`;
-  const parts = [];
+  const date = (week) => longDate(r.weeks[week]);
+  const texts = [];
   if (life?.first > 0)
-    parts.push(sentence(r, `Reported since ${day(life.first)}`, "It follows", r.predecessors(n)));
+    texts.push(say("reported_since", { date: date(life.first) }), ...relatives(r, "follows", r.predecessors(n)));
   if (life && life.last < r.weeks.length - 1)
-    parts.push(sentence(r, `Reported until ${day(life.last)}`, "It was followed by", life.next));
-  byId("life").replaceChildren(...parts.flat());
-  byId("life").hidden = !parts.length;
+    texts.push(say("reported_until", { date: date(life.last) }), ...relatives(r, "followed_by", life.next));
+  byId("life").replaceChildren(...texts.flatMap((text, i) => (i ? [" ", text] : [text])));
+  byId("life").hidden = !texts.length;
 }
 
-// A sentence, and one that names other regions, each a link.
-function sentence(r, text, words, others) {
-  if (!others.length) return [`${text}. `];
+// A sentence that names other regions, each a link; nothing if there are none.
+function relatives(r, key, others) {
+  if (!others.length) return [];
   const link = (n) => h("button", { type: "button", class: "link", onclick: () => openAndFocus(n) }, r.label(n));
-  const comma = (i) => (i === 0 ? [] : [i === others.length - 1 ? " and " : ", "]);
-  const names = others.flatMap((other, i) => [...comma(i), link(other)]);
-  return [`${text}. ${words} `, ...names, ". "];
+  return [h("span", {}, parts(key, { regions: listParts(others.map(link)) }))];
 }
 
 async function drawTable(view) {
@@ -273,7 +271,10 @@ async function drawTable(view) {
   const rows = useOther ? Array.from({ length: other.count }, (_, i) => other.start + i) : r.children(container);
   const cellOf = useOther ? (n, t) => blocks[t].at(n, week) : (n, t) => childSeries?.at(n, t, week) ?? null;
   const shown = useOther ? other : level;
-  byId("table-title").textContent = `${r.label(container)} by ${shown?.label ?? "region"}`;
+  byId("table-title").textContent = say("table_title", {
+    region: r.label(container),
+    level: shown?.label ?? say("region"),
+  });
   byId("table-levels").replaceChildren(...(other ? [levelSwitch([level, other], shown)] : []));
   byId("table-card").hidden = !rows.length;
   if (!rows.length) return;
@@ -298,7 +299,7 @@ async function drawTable(view) {
 function levelSwitch(levels, selected) {
   return h(
     "span",
-    { class: "switch", role: "group", "aria-label": "Regions in the table" },
+    { class: "switch", role: "group", "aria-label": say("table_levels") },
     levels.map((level) =>
       h(
         "button",
@@ -319,6 +320,7 @@ function levelSwitch(levels, selected) {
 
 function initialize() {
   document.documentElement.lang = language;
+  byId("loading").textContent = say("loading");
   sayAll(document);
   byId("countries").append(...site.datasets.map((d) => h("option", { value: d.key }, datasetLabel(d))));
   byId("picker").hidden = site.datasets.length < 2;
@@ -349,14 +351,14 @@ function initialize() {
 // A dataset is labelled by its country; datasets of the same country also by their titles.
 function datasetLabel(d) {
   const sameCountry = site.datasets.filter((other) => other.country === d.country).length > 1;
-  return sameCountry ? `${d.country}: ${d.title}` : d.country;
+  return sameCountry ? say("dataset_label", { country: d.country, title: d.title }) : d.country;
 }
 
 // The page stays as it is; the next change requests the missing data again.
 function showError(error) {
   const element = byId(app.release ? "note" : "loading");
   element.hidden = false;
-  element.textContent = `The data could not be loaded (${error.message}). Try again, or reload the page.`;
+  element.textContent = say("load_error", { error: error.message });
 }
 
 initialize();

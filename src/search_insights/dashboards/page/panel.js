@@ -4,12 +4,12 @@ import { byId, h, s } from "./dom.js";
 import { REGION_COLUMNS, downloadMenu, regionFields, valueColumns, valueFields } from "./download.js";
 import { capitalize, formatInterval, formatNumber, weekLabel } from "./format.js";
 import { RegionMap } from "./map.js";
+import { say } from "./messages.js";
 import { Outlines } from "./outline.js";
 import { colorScale, hatchSwatch, mapPicture } from "./picture.js";
 import { classOf } from "./theme.js";
 
 const SCALE_WIDTH = 324;
-const SAME_COLORS = "Colours mean the same in every week.";
 
 export class MapPanel {
   // handlers: { onPick(n), onUp(), onLevel(name) }
@@ -19,7 +19,7 @@ export class MapPanel {
     byId("zoom-out").addEventListener("click", () => this.map?.zoom(1 / 1.8));
     byId("zoom-fit").addEventListener("click", () => this.map?.fit());
     const content = { csv: () => this.csv(), picture: () => this.picture(), name: () => this.name() };
-    byId("map-downloads").append(downloadMenu("the map", content));
+    byId("map-downloads").append(downloadMenu(say("download_map"), content));
   }
 
   setRelease(release) {
@@ -49,7 +49,7 @@ export class MapPanel {
     });
     this.drawTitle(level, levels);
     this.drawLegend();
-    if (moved && document.activeElement === byId("map")) announce(`Showing ${r.label(container)}`);
+    if (moved && document.activeElement === byId("map")) announce(say("showing", { region: r.label(container) }));
     if (this.map.hover !== null) this.drawTip(this.map.hover, this.tipPosition);
   }
 
@@ -72,9 +72,10 @@ export class MapPanel {
   drawTitle(level, levels) {
     const { release: r, trend, container, week } = this.view;
     const finest = this.map.points.length ? r.level(this.map.points[0]) : level;
-    const title = `${r.trends[trend].title} by ${finest.label}`;
-    byId("map-title").textContent = title;
-    byId("map").setAttribute("aria-label", `${title} in ${r.label(container)}, ${weekLabel(r.weeks[week])}`);
+    const words = { topic: r.trends[trend].title, level: finest.label };
+    const where = { region: r.label(container), week: weekLabel(r.weeks[week]) };
+    byId("map-title").textContent = say("map_title", words);
+    byId("map").setAttribute("aria-label", say("map_label", { ...words, ...where }));
     const choice = container === 0 && levels.length > 1;
     const button = (l) =>
       h(
@@ -84,7 +85,7 @@ export class MapPanel {
       );
     byId("map-levels").replaceChildren(
       ...(choice
-        ? [h("span", { class: "switch", role: "group", "aria-label": "Regions on the map" }, levels.map(button))]
+        ? [h("span", { class: "switch", role: "group", "aria-label": say("map_levels") }, levels.map(button))]
         : []),
     );
   }
@@ -112,7 +113,7 @@ export class MapPanel {
         { class: "missing-kinds" },
         r.missingKinds.map(([kind, label]) => h("span", {}, hatchSwatch(kind), label)),
       ),
-      h("p", { class: "peak" }, r.peak ? `${r.peak}. ${SAME_COLORS}` : SAME_COLORS),
+      h("p", { class: "peak" }, [r.peakSentence, say("same_colors")].filter(Boolean).join(" ")),
     );
   }
 
@@ -120,7 +121,7 @@ export class MapPanel {
     const { release: r, trend } = this.view;
     const { step } = r.trends[trend];
     const top = formatNumber(step * (r.classes - 1));
-    return `Colours in steps of ${formatNumber(step)} from 0 to ${top} and above. ${SAME_COLORS} Hatched: no value.`;
+    return say("scale_label", { step: formatNumber(step), top });
   }
 
   hover(n, position) {
@@ -132,14 +133,13 @@ export class MapPanel {
     }
     this.drawTip(n, position);
     if (document.activeElement === byId("map"))
-      announce(`${this.release.label(n)}: ${this.valueText(n, this.cellOf(n))}`);
+      announce(say("region_value", { region: this.release.label(n), value: this.valueText(n, this.cellOf(n)) }));
   }
 
   valueText(n, cell) {
     if (!cell) return this.release.whyMissing(n, this.view.week).text;
-    return cell.low === null
-      ? formatNumber(cell.value)
-      : `${formatNumber(cell.value)}, between ${formatNumber(cell.low)} and ${formatNumber(cell.high)}`;
+    const [value, low, high] = [cell.value, cell.low, cell.high].map((each) => each !== null && formatNumber(each));
+    return low === false ? value : say("value_between", { value, low, high });
   }
 
   drawTip(n, [x, y] = this.map.positionOf(n)) {
@@ -192,8 +192,9 @@ export class MapPanel {
 
   picture() {
     const { release: r, trend, container } = this.view;
-    const source = `${r.title}. ${r.peak ? `${r.peak}. ` : ""}Hatched: no value (not 0).`;
-    return mapPicture(this.map, r, { title: `${r.trends[trend].title}, ${r.label(container)}`, source });
+    const source = [`${r.title}.`, r.peakSentence, say("picture_hatched")].filter(Boolean).join(" ");
+    const title = say("topic_in_region", { topic: r.trends[trend].title, region: r.label(container) });
+    return mapPicture(this.map, r, { title, source });
   }
 
   name() {

@@ -1,7 +1,8 @@
 // Downloadable images: the map and the charts as SVG, and PNG rendered from the SVG.
 
 import { s } from "./dom.js";
-import { formatNumber, weekDates } from "./format.js";
+import { formatNumber, formatStep, weekDates } from "./format.js";
+import { say } from "./messages.js";
 import { classOf, theme } from "./theme.js";
 
 const HEADER_HEIGHT = 58;
@@ -148,12 +149,12 @@ export function colorScale(release, trend, x, y, width) {
   const label = { fill: colors.muted, "font-size": 11, "font-family": FONT };
   colors.ramp.forEach((fill, i) => group.append(s("rect", { x: i * size, y: 0, width: size, height: 12, fill })));
   for (let i = 0; i < release.classes; i++) {
-    const suffix = i === release.classes - 1 ? "+" : "";
+    const value = formatStep(i * trend.step);
     group.append(
       s(
         "text",
         { ...label, x: i * size, y: 26, "text-anchor": i ? "middle" : "start" },
-        `${Number((i * trend.step).toPrecision(4))}${suffix}`,
+        i === release.classes - 1 ? say("and_above", { value }) : value,
       ),
     );
   }
@@ -207,7 +208,7 @@ export function seriesPicture(charts, { title, subtitle, source }) {
         s(
           "text",
           { x: width - 12, y: top + 14, "text-anchor": "end", "font-size": 13, "font-family": FONT, fill: ink },
-          `${formatNumber(cell.value)} in the selected week`,
+          say("value_in_week", { value: formatNumber(cell.value) }),
         ),
       );
   });

@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 import { RegionFinder } from "./find.js";
 import { capitalize } from "./format.js";
+import { say } from "./messages.js";
 
 export class Search {
   constructor(input, list, onPick) {
@@ -54,7 +55,7 @@ export class Search {
     const noResult = h(
       "li",
       { class: "no-result", role: "option", "aria-disabled": "true", "aria-selected": "false" },
-      release.hasAllRegions ? "No region with this name or code" : "Loading more regions …",
+      say(release.hasAllRegions ? "search_nothing" : "search_loading"),
     );
     this.list.replaceChildren(...(items.length ? items : [noResult]));
     this.list.hidden = false;

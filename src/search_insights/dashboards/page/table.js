@@ -1,7 +1,8 @@
 // The table of regions: the same values as the map, with intervals, sortable by any column.
 
 import { h, s } from "./dom.js";
-import { capitalize, formatCount, formatInterval, formatNumber } from "./format.js";
+import { capitalize, compareNames, formatInterval, formatNumber } from "./format.js";
+import { say } from "./messages.js";
 import { colorOf, theme } from "./theme.js";
 
 const FIRST_ROWS = 15;
@@ -35,9 +36,9 @@ export class RegionTable {
           "tr",
           {},
           this.head("name", capitalize(release.level(view.rows[0]).label)),
-          codes && this.head("code", "Code", "narrow"),
+          codes && this.head("code", say("code"), "narrow"),
           this.trendHeads(),
-          h("th", { scope: "col", class: "pin-cell" }, h("span", { class: "visually-hidden" }, "Compare")),
+          h("th", { scope: "col", class: "pin-cell" }, h("span", { class: "visually-hidden" }, say("compare"))),
         ),
       ),
       h(
@@ -46,7 +47,7 @@ export class RegionTable {
         shown.map((n) => this.row(n, codes, top)),
       ),
     );
-    const label = `Show all ${formatCount(sorted.length)}`;
+    const label = say("show_all", { count: sorted.length });
     const showAll = h("button", { type: "button", class: "show-all", onclick: () => view.onShowAll() }, label);
     const focus = document.activeElement?.closest?.("[data-key]")?.dataset.key;
     this.element.replaceChildren(table, ...(shown.length < sorted.length ? [showAll] : []));
@@ -56,16 +57,15 @@ export class RegionTable {
   sorted() {
     const { release, rows, cellOf, trend } = this.view;
     const { key, down } = this.sort;
-    const collator = new Intl.Collator("en", { numeric: true });
     const text = { name: (n) => release.label(n), code: (n) => release.codes[n] }[key];
-    if (text) return rows.toSorted((a, b) => collator.compare(text(a), text(b)) * (down ? -1 : 1));
+    if (text) return rows.toSorted((a, b) => compareNames(text(a), text(b)) * (down ? -1 : 1));
     const which = key === "value" ? trend : Number(key);
     const value = new Map(rows.map((n) => [n, cellOf(n, which)?.value]));
     // Missing values stay last in both directions: they are neither the lowest nor the highest.
     return rows.toSorted((a, b) => {
       const [va, vb] = [value.get(a), value.get(b)];
       if (va === undefined || vb === undefined)
-        return (va === undefined) - (vb === undefined) || collator.compare(release.label(a), release.label(b));
+        return (va === undefined) - (vb === undefined) || compareNames(release.label(a), release.label(b));
       return (va - vb) * (down ? -1 : 1);
     });
   }
@@ -74,7 +74,7 @@ export class RegionTable {
     const { release, trend } = this.view;
     return release.trends.map((t, i) =>
       i === trend
-        ? [this.head("value", t.title, "wide"), h("th", { scope: "col" }, "Interval")]
+        ? [this.head("value", t.title, "wide"), h("th", { scope: "col" }, say("interval_head"))]
         : this.head(String(i), t.title, "other"),
     );
   }
@@ -128,8 +128,8 @@ export class RegionTable {
             class: "pin",
             "data-key": `pin ${n}`,
             "aria-pressed": String(pinned),
-            "aria-label": `Compare ${release.label(n)}`,
-            title: pinned ? "Remove from the comparison" : "Add to the comparison",
+            "aria-label": say("compare_region", { region: release.label(n) }),
+            title: say(pinned ? "unpin" : "pin_add"),
             onclick: () => onPin(n),
           },
           pinned ? "✓" : "+",
