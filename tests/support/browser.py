@@ -109,7 +109,11 @@ OpenPage = Callable[..., Visit]
 @contextmanager
 def visit(browser: Browser, address: str, **options: Any) -> Iterator[Visit]:
     """Open a fresh page; at the end, fail if there were errors on it."""
-    settings: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
+    settings: dict[str, Any] = {
+        "locale": "en-GB",
+        "viewport": {"width": 1280, "height": 900},
+        "reduced_motion": "reduce",
+    }
     with browser.new_context(**(settings | options)) as context:
         visitor = Visit(context.new_page(), address)
         yield visitor

@@ -42,6 +42,7 @@ def breaks(dataset: Dataset) -> list[dict[str, Any]]:
             "alone": b["kind"] == "note",
             "label": _KINDS.get(b["kind"], b["kind"]),
             "text": _break_text(b),
+            "newScale": bool(b.get("new_scale")),
         }
         for b in dataset.package.get("breaks", [])
         if b["week"] in week_of

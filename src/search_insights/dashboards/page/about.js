@@ -2,6 +2,7 @@
 
 import { byId, h } from "./dom.js";
 import { formatBytes, longDate } from "./format.js";
+import { say } from "./messages.js";
 
 export function showAbout(release) {
   byId("about-text").replaceChildren(
@@ -25,13 +26,13 @@ export function showAbout(release) {
     ),
   );
   byId("updated").textContent = release.created
-    ? `Last updated ${longDate(release.created.slice(0, 10))}. ${titled(release)}.`
+    ? say("updated", { date: longDate(release.created.slice(0, 10)), title: titled(release) })
     : release.title;
 }
 
 // The title and the country, which the title may name already.
 function titled({ title, country }) {
-  return title.includes(country) ? title : `${title}, ${country}`;
+  return title.includes(country) ? title : say("title_and_country", { title, country });
 }
 
 export function showEmbed(address, label, kind) {

@@ -2,6 +2,7 @@
 // files. A cell is the value of one region, trend and week with its interval; null if the value is missing.
 
 import { capitalize, longDate } from "./format.js";
+import { say } from "./messages.js";
 
 const GZIP_MAGIC = [0x1f, 0x8b];
 
@@ -163,22 +164,33 @@ class Release {
   whyMissing(n, week) {
     if (this.isAbsent(n, week)) {
       const { first, last } = this.lifeOf.get(n);
-      if (week < first) return unreported(`Not reported before the week of ${longDate(this.weeks[first])}`);
-      return unreported(`Not reported after the week of ${longDate(this.weeks[last])}`);
+      if (week < first) return unreported(say("unreported_before", { date: longDate(this.weeks[first]) }));
+      return unreported(say("unreported_after", { date: longDate(this.weeks[last]) }));
     }
-    if (this.reasonNumbers[n] > 0) return unreported(`Not reported: ${this.reasons[this.reasonNumbers[n] - 1]}`);
-    if (!this.level(n).counted) return unreported("Not reported at this level");
+    if (this.reasonNumbers[n] > 0) return unreported(say("unreported_because", { reason: this.reasons[this.reasonNumbers[n] - 1] }));
+    if (!this.level(n).counted) return unreported(say("unreported_level"));
     return { kind: "missing", text: capitalize(this.missingText), short: this.missingText };
   }
 
   get missingText() {
-    return this.knowsUnreported ? "not enough data" : "no value published";
+    return say(this.knowsUnreported ? "not_enough_data" : "no_value_published");
+  }
+
+  // Why a region has no value in any week.
+  whyNever(n, week) {
+    const { kind, text } = this.whyMissing(n, week);
+    return kind === "missing" ? say("never_missing", { why: text }) : text;
   }
 
   // The kinds of missing values that this dataset distinguishes, with their texts.
   get missingKinds() {
     const missing = ["missing", this.missingText];
-    return this.knowsUnreported || this.lifeOf.size ? [missing, ["unreported", UNREPORTED]] : [missing];
+    return this.knowsUnreported || this.lifeOf.size ? [missing, ["unreported", say("unreported")]] : [missing];
+  }
+
+  // What the maximum of the scale is, as a sentence; empty if the dataset does not say.
+  get peakSentence() {
+    return this.peak && `${this.peak}.`;
   }
 
   block(trend, week) {
@@ -223,9 +235,7 @@ const CHANGE = ["change", "changeLow", "changeHigh", "isNew"];
 // A row as dashboards/asked.py writes it. A number is null if it is missing.
 const askedRow = (row) => Object.fromEntries([...ASKED, ...CHANGE].map((name, i) => [name, row[i]]));
 
-const UNREPORTED = "not reported";
-
-const unreported = (text) => ({ kind: "unreported", text, short: UNREPORTED });
+const unreported = (text) => ({ kind: "unreported", text, short: say("unreported") });
 
 function cellAt(numbers, index, step, release) {
   const value = numbers[index];

@@ -1,15 +1,18 @@
 // The table of regions: the same values as the map, with intervals, sortable by any column.
 
+import { CONFIDENCE } from "./differences.js";
 import { h, s } from "./dom.js";
-import { capitalize, formatCount, formatInterval, formatNumber } from "./format.js";
-import { colorOf, theme } from "./theme.js";
+import { capitalize, compareNames, formatNumber, formatPercent, formatSigned } from "./format.js";
+import { say } from "./messages.js";
+import { theme } from "./theme.js";
 
 const FIRST_ROWS = 15;
 const BAR_WIDTH = 150;
 
 const missing = (text) => h("span", { class: "missing" }, text);
 
-// view: { release, rows, cellOf(n, trend), trend, week, pins, selected, showAllRows, onOpen(n), onPin(n), onShowAll() }
+// view: { release, rows, cellOf(n, trend), trend, week, measure, why(n, trend), scale, judged, pins, selected, showAllRows,
+// onOpen(n), onPin(n), onShowAll() }
 export class RegionTable {
   constructor(element) {
     this.element = element;
@@ -24,7 +27,6 @@ export class RegionTable {
     const sorted = this.sorted();
     const shown = sorted.filter((n, i) => view.showAllRows || i < FIRST_ROWS || n === view.selected);
     const codes = view.rows.some((n) => release.codes[n] !== release.names[n] && !release.level(n).codes);
-    const top = release.trends[view.trend].step * release.classes;
     const table = h(
       "table",
       { class: "regions" },
@@ -35,18 +37,18 @@ export class RegionTable {
           "tr",
           {},
           this.head("name", capitalize(release.level(view.rows[0]).label)),
-          codes && this.head("code", "Code", "narrow"),
+          codes && this.head("code", say("code"), "narrow"),
           this.trendHeads(),
-          h("th", { scope: "col", class: "pin-cell" }, h("span", { class: "visually-hidden" }, "Compare")),
+          h("th", { scope: "col", class: "pin-cell" }, h("span", { class: "visually-hidden" }, say("compare"))),
         ),
       ),
       h(
         "tbody",
         {},
-        shown.map((n) => this.row(n, codes, top)),
+        shown.map((n) => this.row(n, codes)),
       ),
     );
-    const label = `Show all ${formatCount(sorted.length)}`;
+    const label = say("show_all", { count: sorted.length });
     const showAll = h("button", { type: "button", class: "show-all", onclick: () => view.onShowAll() }, label);
     const focus = document.activeElement?.closest?.("[data-key]")?.dataset.key;
     this.element.replaceChildren(table, ...(shown.length < sorted.length ? [showAll] : []));
@@ -56,16 +58,15 @@ export class RegionTable {
   sorted() {
     const { release, rows, cellOf, trend } = this.view;
     const { key, down } = this.sort;
-    const collator = new Intl.Collator("en", { numeric: true });
     const text = { name: (n) => release.label(n), code: (n) => release.codes[n] }[key];
-    if (text) return rows.toSorted((a, b) => collator.compare(text(a), text(b)) * (down ? -1 : 1));
+    if (text) return rows.toSorted((a, b) => compareNames(text(a), text(b)) * (down ? -1 : 1));
     const which = key === "value" ? trend : Number(key);
     const value = new Map(rows.map((n) => [n, cellOf(n, which)?.value]));
     // Missing values stay last in both directions: they are neither the lowest nor the highest.
     return rows.toSorted((a, b) => {
       const [va, vb] = [value.get(a), value.get(b)];
       if (va === undefined || vb === undefined)
-        return (va === undefined) - (vb === undefined) || collator.compare(release.label(a), release.label(b));
+        return (va === undefined) - (vb === undefined) || compareNames(release.label(a), release.label(b));
       return (va - vb) * (down ? -1 : 1);
     });
   }
@@ -74,9 +75,15 @@ export class RegionTable {
     const { release, trend } = this.view;
     return release.trends.map((t, i) =>
       i === trend
-        ? [this.head("value", t.title, "wide"), h("th", { scope: "col" }, "Interval")]
+        ? [this.head("value", t.title, "wide"), h("th", { scope: "col" }, this.intervalHead()), ...this.detailHeads]
         : this.head(String(i), t.title, "other"),
     );
+  }
+
+  // Intervals of differences have another confidence than those of values.
+  intervalHead() {
+    if (this.view.measure.kind !== "change") return say("interval_head");
+    return say("interval_head_confidence", { confidence: formatPercent(CONFIDENCE) });
   }
 
   head(key, label, className = "") {
@@ -98,7 +105,7 @@ export class RegionTable {
     );
   }
 
-  row(n, codes, top) {
+  row(n, codes) {
     const { release, cellOf, trend, pins, onOpen, onPin } = this.view;
     const name = h(
       "button",
@@ -108,8 +115,8 @@ export class RegionTable {
     const pinned = pins.includes(release.ids[n]);
     const values = release.trends.flatMap((_, i) =>
       i === trend
-        ? this.intervalCells(n, cellOf(n, i), top)
-        : [h("td", { class: "number other" }, this.valueText(n, cellOf(n, i)))],
+        ? this.intervalCells(n, cellOf(n, i))
+        : [h("td", { class: "number other" }, this.valueText(n, i, cellOf(n, i)))],
     );
     const selected = n === this.view.selected;
     return h(
@@ -128,8 +135,8 @@ export class RegionTable {
             class: "pin",
             "data-key": `pin ${n}`,
             "aria-pressed": String(pinned),
-            "aria-label": `Compare ${release.label(n)}`,
-            title: pinned ? "Remove from the comparison" : "Add to the comparison",
+            "aria-label": say("compare_region", { region: release.label(n) }),
+            title: say(pinned ? "unpin" : "pin_add"),
             onclick: () => onPin(n),
           },
           pinned ? "✓" : "+",
@@ -138,36 +145,61 @@ export class RegionTable {
     );
   }
 
-  valueText(n, cell) {
-    return cell ? formatNumber(cell.value) : missing(this.view.release.whyMissing(n, this.view.week).short);
+  valueText(n, trend, cell) {
+    return cell ? this.format(cell.value) : missing(this.view.why(n, trend).short);
+  }
+
+  get format() {
+    return this.view.measure.kind === "change" ? formatSigned : formatNumber;
+  }
+
+  formatRange({ low, high }) {
+    return say("interval", { low: this.format(low), high: this.format(high) });
+  }
+
+  // Beside the interval: the two values of a difference, and whether it is beyond the noise; the weeks of an average.
+  detailCells(cell) {
+    const { measure, judged } = this.view;
+    const number = (text) => h("td", { class: "number detail" }, text);
+    if (measure.kind === "average") return [number(say("weeks_of", { weeks: cell.weeks, count: cell.of }))];
+    if (measure.kind !== "change") return [];
+    const verdict = say(cell.p > judged.limit ? "verdict_unsure" : "verdict_sure");
+    return [number(formatNumber(cell.before)), number(formatNumber(cell.now)), h("td", { class: "detail" }, verdict)];
+  }
+
+  get detailHeads() {
+    const heads = { average: ["weeks_head"], change: ["before_head", "now_head", "verdict_head"] };
+    return (heads[this.view.measure.kind] ?? []).map((key) => h("th", { scope: "col", class: "detail" }, say(key)));
   }
 
   // The selected trend has its interval beside the value.
-  intervalCells(n, cell, top) {
+  intervalCells(n, cell) {
     if (!cell) {
-      const { text } = this.view.release.whyMissing(n, this.view.week);
-      return [h("td", { class: "missing-cell wide", colspan: 2 }, missing(text))];
+      const { text } = this.view.why(n, this.view.trend);
+      return [h("td", { class: "missing-cell wide", colspan: 2 + this.detailHeads.length }, missing(text))];
     }
-    const range = cell.low === null ? "" : formatInterval(cell);
+    const range = cell.low === null ? "" : this.formatRange(cell);
     return [
       h(
         "td",
         { class: "number wide" },
-        h("div", { class: "bar" }, this.bar(cell, top), h("strong", {}, formatNumber(cell.value))),
+        h("div", { class: "bar" }, this.bar(cell), h("strong", {}, this.format(cell.value))),
       ),
       h("td", { class: "number range" }, range),
+      ...this.detailCells(cell),
     ];
   }
 
   // The value as a dot on the map's colour scale, with its interval as a line.
-  bar(cell, top) {
+  bar(cell) {
     const colors = theme();
-    const { release, trend } = this.view;
-    const x = (value) => 5 + (Math.min(value, top) / top) * (BAR_WIDTH - 10);
+    const { scale } = this.view;
+    const x = (value) => 5 + scale.share(value) * (BAR_WIDTH - 10);
     return s(
       "svg",
       { width: BAR_WIDTH, height: 14, viewBox: `0 0 ${BAR_WIDTH} 14`, "aria-hidden": "true" },
       s("line", { x1: 5, x2: BAR_WIDTH - 5, y1: 7, y2: 7, stroke: colors.grid, "stroke-width": 1 }),
+      scale.kind === "change" && s("line", { x1: x(0), x2: x(0), y1: 1, y2: 13, stroke: colors.muted }),
       cell.low !== null &&
         s("line", {
           x1: x(cell.low),
@@ -183,7 +215,7 @@ export class RegionTable {
         cx: x(cell.value),
         cy: 7,
         r: 4.5,
-        fill: colorOf(cell.value, release.trends[trend], release.classes),
+        fill: scale.colorOf(cell.value),
         stroke: colors.ink,
         "stroke-width": 1,
       }),

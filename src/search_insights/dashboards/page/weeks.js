@@ -2,6 +2,7 @@
 
 import { byId, h, prefersReducedMotion, s } from "./dom.js";
 import { weekDates, weekLabel } from "./format.js";
+import { say } from "./messages.js";
 
 export class WeekControls {
   constructor(onChange) {
@@ -24,7 +25,7 @@ export class WeekControls {
     this.slider.style.setProperty("--share", `${(100 * week) / Math.max(1, weeks.length - 1)}%`);
     byId("week-dates").replaceChildren(
       h("span", { class: "dates" }, weekDates(weeks[week])),
-      h("span", { class: "position" }, `week ${week + 1} of ${weeks.length}`),
+      h("span", { class: "position" }, say("week_position", { week: week + 1, weeks: weeks.length })),
     );
     // Not `disabled`, which would drop the keyboard focus.
     byId("previous").setAttribute("aria-disabled", String(week === 0));
@@ -70,7 +71,7 @@ export class WeekControls {
   drawPlayButton() {
     const button = byId("play");
     button.setAttribute("aria-pressed", String(Boolean(this.playing)));
-    button.setAttribute("aria-label", this.playing ? "Pause" : "Play through the weeks");
+    button.setAttribute("aria-label", say(this.playing ? "pause" : "play"));
     const d = this.playing ? "M4 3h3v10H4zM9 3h3v10H9z" : "M4.5 2.5v11l9-5.5z";
     button.replaceChildren(
       s(
