@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from search_insights.dashboards.aliases import aliases_of
 from search_insights.dashboards.asked import Asked
 from search_insights.dashboards.facts import Fact, as_json
 from search_insights.dashboards.region_table import lives
@@ -113,6 +114,7 @@ def _index(view: View, with_series: list[int]) -> dict[str, Any]:
         "confidence": dataset.package.get("reliability", {}).get("confidence"),
         "knowsUnreported": view.places.not_reported is not None,
         "reasons": [as_json(reason) for reason in _reasons(view)],
+        "aliases": aliases_of(view.places.regions),
         "about": about(dataset, view.places),
         "files": [{"name": path.name, "bytes": path.stat().st_size} for path in view.downloads],
     }

@@ -57,6 +57,7 @@ def breaks(dataset: Dataset) -> list[dict[str, Any]]:
             "alone": b["kind"] == "note",
             "label": as_json(_label(b)),
             "text": as_json(break_sentences(b)),
+            "newScale": bool(b.get("new_scale")),
         }
         for b in _found(dataset)
     ]

@@ -7,6 +7,7 @@ from typing import Any
 from search_insights.dataset.breaks import breaks, changes
 from search_insights.dataset.classification import classification
 from search_insights.dataset.counts import counts_fields, counts_name, counts_of_trends
+from search_insights.dataset.credits import credits_of, topics_of
 from search_insights.dataset.folder import REGIONS
 from search_insights.dataset.regions import region_fields
 from search_insights.dataset.scale import scale_phrase, scaling_rule
@@ -37,6 +38,7 @@ def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[
         ),
         "created": release.created,
         "profile": "data-package",
+        **credits_of(release),
         "spec": {"name": spec.name, "fingerprint": release.spans[-1].edition.counted.spec.fingerprint},
         "scaling": rule,
         "reliability": {
@@ -56,9 +58,9 @@ def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[
             else {}
         ),
         "resources": [
-            _resource(folder / f"{stem}.csv", "csv", _csv_fields(release), _KEY),
+            _referring(_resource(folder / f"{stem}.csv", "csv", _csv_fields(release), _KEY), "place_id", "regions-csv"),
             _resource(folder / f"{stem}.parquet", "parquet", _parquet_fields(release), _KEY),
-            _resource(folder / REGIONS, "csv", region_fields(), _KEY[1:]),
+            _referring(_resource(folder / REGIONS, "csv", region_fields(), _KEY[1:]), "parent", ""),
             *_counts(release, folder / counts_name(release)),
             *_top_searches(release, folder),
         ],
@@ -113,6 +115,12 @@ def _resource(path: Path, form: str, fields: list[dict[str, Any]], key: list[str
     }
 
 
+def _referring(resource: dict[str, Any], field: str, table: str) -> dict[str, Any]:
+    """Say that a field names regions: those of the table of regions, which is "" in that table itself."""
+    keys = [{"fields": [field], "reference": {"resource": table, "fields": ["place_id"]}}]
+    return resource | {"schema": resource["schema"] | {"foreignKeys": keys}}
+
+
 def _csv_fields(release: Release) -> list[dict[str, Any]]:
     spec = release.coverage.spec
     return [
@@ -146,6 +154,7 @@ def _value_field(trend: Trend, spec: Spec) -> dict[str, Any]:
         "title": trend.title,
         "trend": trend.name,
         "id": trend.id,
+        "topics": topics_of(trend, spec),
     }
 
 

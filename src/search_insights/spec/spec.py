@@ -32,6 +32,7 @@ from search_insights.spec.checks import (
 )
 from search_insights.spec.measures import ONE_PLACE, PAPER_COUNTING, Counting, Measure, wrong_counting, wrong_measures
 from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
+from search_insights.spec.publisher import Publisher
 from search_insights.spec.size_classes import SizeClass, wrong_size_classes
 from search_insights.spec.top_searches import TopSearches
 from search_insights.spec.translations import Translation, wrong_translations
@@ -64,11 +65,12 @@ class Promise:
 class Category:
     """What an event is about. The first category of a spec counts every search; the topics exclude each other.
 
-    Readers are shown the `definition`: words only, of which the fingerprint knows nothing."""
+    Readers are shown the `definition` and the `examples`: words only, of which the fingerprint knows nothing."""
 
     id: str
     name: str
     definition: str | None = None
+    examples: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,8 @@ class Spec:
     counting: Counting = PAPER_COUNTING
     given_measures: tuple[Measure, ...] = ()
     top_searches: TopSearches | None = None
-    translations: tuple[Translation, ...] = ()  # words only, as the definitions of categories
+    publisher: Publisher | None = None
+    translations: tuple[Translation, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what is wrong, all at once, but not what only follows from something else that is wrong."""
@@ -181,6 +184,8 @@ class Spec:
         for category in self.categories:
             if category.definition is not None:
                 yield from require_line(category.definition, f"category {category.id!r}.definition")
+            for example in category.examples or ():
+                yield from require_line(example, f"category {category.id!r}.examples")
         for trend in self.trends:
             yield from require_line(trend.title, f"trend {trend.id!r}.title")
             yield from require_word(trend.column, f"trend {trend.id!r}.column")
@@ -344,7 +349,7 @@ class Spec:
     def canonical(self) -> str:
         """Return the spec as text that does not depend on the layout of its file."""
         fields = asdict(self)
-        del fields["translations"]
+        del fields["publisher"], fields["translations"]  # words, as definitions are
         for key, default in (("counting", PAPER_COUNTING), ("given_measures", ()), ("top_searches", None)):
             if getattr(self, key) == default:  # not part of a spec of before it existed, whose fingerprint must stay
                 del fields[key]

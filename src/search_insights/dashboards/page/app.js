@@ -1,16 +1,20 @@
 // The page: keeps the state, loads the data that a view needs, and updates the parts that show it.
 
 import { showAbout, showEmbed } from "./about.js";
+import { showAnswer } from "./answer.js";
 import { AskedCard } from "./asked.js";
 import { Charts } from "./charts.js";
 import { loadJson, openRelease } from "./data.js";
 import { byId, h } from "./dom.js";
 import { capitalize, listParts, longDate } from "./format.js";
+import { loadMapValues, measureOf } from "./measures.js";
 import { language, parts, say, sayAll } from "./messages.js";
+import { Modes } from "./modes.js";
+import { NeighbourButton } from "./neighbours.js";
 import { MapPanel } from "./panel.js";
 import { Search } from "./search.js";
 import { addressOf, readAddress, togglePin, writeAddress } from "./state.js";
-import { RegionTable } from "./table.js";
+import { TableCard } from "./table_card.js";
 import { onThemeChange, toggleTheme } from "./theme.js";
 import { WeekControls } from "./weeks.js";
 
@@ -18,14 +22,21 @@ const PREFETCH_DELAY = 200; // milliseconds
 
 const site = await loadJson("site.json");
 const releases = new Map();
-const app = { state: readAddress(), release: null, updateCount: 0, tableLevel: null, showAllRows: false };
+const app = { state: readAddress(), release: null, updateCount: 0 };
 
 const search = new Search(byId("search"), byId("search-results"), openAndFocus);
 const weeks = new WeekControls(showWeek);
-const charts = new Charts(showWeek);
-const table = new RegionTable(byId("table"));
+const charts = new Charts(showWeek, showPeriod);
+const modes = new Modes(change);
+const tableCard = new TableCard({ onOpen: openAndFocus, onPin: (n) => togglePinOf(n), onRefresh: () => refresh() });
+const neighbours = new NeighbourButton((pins) => change({ pins }));
 const asked = new AskedCard(openAndFocus);
-const panel = new MapPanel({ onPick: drillDown, onUp: goUp, onLevel: (name) => change({ by: name }) });
+const panel = new MapPanel({
+  onPick: drillDown,
+  onUp: goUp,
+  onLevel: (name) => change({ by: name }),
+  onScale: (scale) => change({ scale }, true),
+});
 
 function loadRelease(key) {
   if (!releases.has(key)) {
@@ -56,13 +67,20 @@ function change(changes, replace = false) {
 
 const refresh = () => update().catch(showError);
 
-// Moving through the weeks adds no history entry: Back returns to the last region or topic, not to every week.
+// Moving through the weeks adds no history entry: Back returns to the last region or topic, not to every week. Who
+// chooses a week wants to see it, not the average of a period.
 function showWeek(week) {
-  return change({ week: app.release.weeks[week] }, true);
+  return change({ week: app.release.weeks[week], from: null, to: null }, true);
 }
 
+function showPeriod(first, last) {
+  return change({ since: null, from: app.release.weeks[first], to: app.release.weeks[last] });
+}
+
+const togglePinOf = (n) => change({ pins: togglePin(app.state.pins, app.release.ids[n]) });
+
 function openRegion(n) {
-  app.showAllRows = false;
+  tableCard.reset();
   return change({ region: app.release.ids[n] });
 }
 
@@ -100,20 +118,23 @@ async function update() {
   const container = r.hasChildren(n) ? n : r.parents[n];
   if (r.hasChildren(container) && nextLevel(r, container).start >= r.core) await r.loadFinerRegions();
   const pins = (await Promise.all(state.pins.map((id) => r.find(id)))).filter((pin) => pin !== undefined);
-  const [ownSeries, parentSeries, childSeries, block, ...pinnedSeries] = await Promise.all([
+  const measure = measureOf(r, state, week);
+  const [ownSeries, parentSeries, childSeries, block, readMap, ...pinnedSeries] = await Promise.all([
     r.ownSeries(n),
     r.parents[n] >= 0 ? r.ownSeries(r.parents[n]) : null,
     r.childSeries(container),
     r.hasMap ? r.block(trend, week) : null,
+    r.hasMap ? loadMapValues(r, trend, measure.weeks) : null,
     ...pins.map((pin) => r.ownSeries(pin)),
   ]);
   if (started !== app.updateCount) return; // a newer update is under way
   const changed = app.release !== r;
   Object.assign(app, { release: r, n, container });
   if (changed) showRelease(r);
-  const series = { ownSeries, parentSeries, childSeries, pinnedSeries };
+  const series = { ownSeries, parentSeries, childSeries, pinnedSeries, readMap };
+  const shown = { measure, fitted: state.scale === "week" };
   draw(
-    { release: r, n, container, trend, week, pins, ...series, block, by: state.by },
+    { release: r, n, container, trend, week, pins, ...series, ...shown, block, by: state.by },
     requested === r.ids[n] ? null : requested,
   );
   if (r.hasMap) prefetch(r, trend, week);
@@ -165,9 +186,13 @@ function draw(view, unknownRegion) {
   weeks.show(r.weeks, week);
   drawHeading(view);
   drawNote(view, unknownRegion);
-  if (r.hasMap) panel.show(view).catch(showError);
+  modes.show(view, app.state);
+  showAnswer(view);
+  const mapShown = r.hasMap ? panel.show(view) : Promise.resolve(null);
+  mapShown.then(() => neighbours.show(view, panel.map?.outlines, app.state.pins)).catch(showError);
   charts.show(view);
-  drawTable(view).catch(showError);
+  const started = app.updateCount;
+  tableCard.show(view, app.state.pins, mapShown, () => started === app.updateCount).catch(showError);
   asked.show(view).catch(showError);
   const address = addressOf(app.state, defaults());
   showEmbed(address, document.title, r.hasMap ? byId("embed-kind").value : "series");
@@ -207,6 +232,7 @@ function drawHeading({ release: r, n, pins }) {
       },
       say(pinned ? "pinned" : "pin"),
     ),
+    neighbours.element,
   );
 }
 
@@ -259,65 +285,6 @@ function relatives(r, key, others) {
   return [h("span", {}, parts(key, { regions: listParts(others.map(link)) }))];
 }
 
-async function drawTable(view) {
-  const { release: r, container, week, trend, childSeries } = view;
-  const level = nextLevel(r, container);
-  const finest = r.levels.filter((l) => l.outlined).at(-1);
-  const other = container === 0 && r.hasMap && finest !== level ? finest : null;
-  const useOther = other && app.tableLevel === other.name;
-  const started = app.updateCount;
-  const blocks = useOther ? await Promise.all(r.trends.map((_, t) => r.block(t, week))) : null;
-  if (started !== app.updateCount) return;
-  const rows = useOther ? Array.from({ length: other.count }, (_, i) => other.start + i) : r.children(container);
-  const cellOf = useOther ? (n, t) => blocks[t].at(n, week) : (n, t) => childSeries?.at(n, t, week) ?? null;
-  const shown = useOther ? other : level;
-  byId("table-title").textContent = say("table_title", {
-    region: r.label(container),
-    level: shown?.label ?? say("region"),
-  });
-  byId("table-levels").replaceChildren(...(other ? [levelSwitch([level, other], shown)] : []));
-  byId("table-card").hidden = !rows.length;
-  if (!rows.length) return;
-  table.show({
-    release: r,
-    rows,
-    cellOf,
-    trend,
-    week,
-    pins: app.state.pins,
-    showAllRows: app.showAllRows,
-    selected: view.n,
-    onOpen: openAndFocus,
-    onPin: (n) => change({ pins: togglePin(app.state.pins, r.ids[n]) }),
-    onShowAll: () => {
-      app.showAllRows = true;
-      refresh();
-    },
-  });
-}
-
-function levelSwitch(levels, selected) {
-  return h(
-    "span",
-    { class: "switch", role: "group", "aria-label": say("table_levels") },
-    levels.map((level) =>
-      h(
-        "button",
-        {
-          type: "button",
-          "aria-pressed": String(level === selected),
-          onclick: () => {
-            app.tableLevel = level.name;
-            app.showAllRows = false;
-            refresh();
-          },
-        },
-        capitalize(level.label),
-      ),
-    ),
-  );
-}
-
 function initialize() {
   document.documentElement.lang = language;
   byId("loading").textContent = say("loading");
@@ -325,7 +292,7 @@ function initialize() {
   byId("countries").append(...site.datasets.map((d) => h("option", { value: d.key }, datasetLabel(d))));
   byId("picker").hidden = site.datasets.length < 2;
   byId("countries").addEventListener("change", (event) =>
-    change({ dataset: event.target.value, region: null, trend: null, week: null, by: null, pins: [] }),
+    change({ dataset: event.target.value, region: null, trend: null, week: null, by: null, since: null, from: null, to: null, pins: [] }),
   );
   byId("theme").addEventListener("click", toggleTheme);
   byId("about-link").addEventListener("click", (event) => {

@@ -1,5 +1,6 @@
 // The card of time series: one chart per trend, with readouts, a legend and a table.
 
+import { brushWeeks } from "./brush.js";
 import { byId, h, s } from "./dom.js";
 import { REGION_COLUMNS, downloadMenu, regionFields, valueColumns, valueFields } from "./download.js";
 import { formatNumber, formatPercent, shortDate, weekDates, weekLabel } from "./format.js";
@@ -12,8 +13,8 @@ const DASHES = [null, "7 3", "2 3", "9 3 2 3", "5 2", "1 2"];
 const MAX_CHILD_LINES = 400;
 
 export class Charts {
-  constructor(onWeek) {
-    this.onWeek = onWeek;
+  constructor(onWeek, onPeriod) {
+    Object.assign(this, { onWeek, onPeriod });
     this.element = byId("charts");
     this.drawn = [];
     const content = { csv: () => this.csv(), picture: () => this.picture(), name: () => this.name() };
@@ -45,6 +46,7 @@ export class Charts {
       card.classList.toggle("selected", i === view.trend);
       values.replaceChildren(...readout(chart, view.week));
     });
+    this.showPeriod();
     byId("series-title").textContent = say(view.pins.some((n) => n !== view.n) ? "comparison" : "series");
   }
 
@@ -62,6 +64,14 @@ export class Charts {
       values.replaceChildren(...readout(chart, week));
       card.classList.toggle("selected", i === this.view.trend);
     });
+    this.showPeriod();
+  }
+
+  // Shade a period: the one given, else the one of the view, if it has one.
+  showPeriod(first = null, last = null) {
+    const { measure } = this.view;
+    const own = measure.kind === "average" ? [measure.first, measure.last] : [null];
+    for (const { setPeriod } of this.drawn) setPeriod(...(first === null ? own : [first, last]));
   }
 
   chart(trend) {
@@ -118,6 +128,7 @@ export class Charts {
       const box = drawn.svg.getBoundingClientRect();
       return [drawn.weekAt(event.clientX - box.left), event.clientY - box.top];
     };
+    brushWeeks(drawn, (first, last) => this.showPeriod(first, last), this.onPeriod);
     drawn.svg.addEventListener("pointermove", (event) => this.hover(position(event), parts));
     drawn.svg.addEventListener("pointerleave", () => this.hover([this.view.week, null], null));
     drawn.svg.addEventListener("click", (event) => this.onWeek(position(event)[0]));

@@ -79,3 +79,7 @@ export function listParts(items) {
 
 // Search ignores case and accents: Dona Ana finds Doña Ana.
 export const foldText = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+
+// A difference: with its sign.
+export const formatSigned = (value, format = formatNumber) =>
+  value > 0 ? `+${format(value)}` : value < 0 ? `−${format(-value)}` : format(0);

@@ -63,6 +63,30 @@ export class Outlines {
     return path;
   }
 
+  // The regions that share a line with a region, those with the longest shared border first.
+  neighbours(n) {
+    this.sharers ??= this.regionsOfLines();
+    const length = new Map();
+    for (const line of this.linesOf(n)) {
+      for (const other of this.sharers.get(line)) {
+        if (other !== n) length.set(other, (length.get(other) ?? 0) + lengthOf(this.lines[line]));
+      }
+    }
+    return [...length.keys()].sort((a, b) => length.get(b) - length.get(a));
+  }
+
+  linesOf(n) {
+    return new Set(this.rings[n].flat().map((arc) => (arc < 0 ? ~arc : arc)));
+  }
+
+  regionsOfLines() {
+    const sharers = new Map();
+    for (const n of this.paths.keys()) {
+      for (const line of this.linesOf(n)) sharers.set(line, [...(sharers.get(line) ?? []), n]);
+    }
+    return sharers;
+  }
+
   trace(path, line) {
     path.moveTo(line[0], line[1]);
     for (let i = 2; i < line.length; i += 2) path.lineTo(line[i], line[i + 1]);
@@ -98,4 +122,10 @@ function decodeLine(steps) {
     line[i + 1] = y += steps[i + 1];
   }
   return line;
+}
+
+function lengthOf(line) {
+  let sum = 0;
+  for (let i = 2; i < line.length; i += 2) sum += Math.hypot(line[i] - line[i - 2], line[i + 1] - line[i - 1]);
+  return sum;
 }

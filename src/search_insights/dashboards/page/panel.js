@@ -1,20 +1,22 @@
 // The map card: the map with its title, level buttons, tooltip, legend, zoom buttons and downloads.
 
-import { byId, h, s } from "./dom.js";
+import { judge } from "./differences.js";
+import { byId, h } from "./dom.js";
 import { REGION_COLUMNS, downloadMenu, regionFields, valueColumns, valueFields } from "./download.js";
-import { capitalize, formatInterval, formatNumber, weekLabel } from "./format.js";
+import { capitalize, formatInterval, formatNumber, formatSigned, weekLabel } from "./format.js";
+import { Legend } from "./legend.js";
 import { RegionMap } from "./map.js";
+import { describe, detailOf, measureRows, measured } from "./measures.js";
 import { say } from "./messages.js";
 import { Outlines } from "./outline.js";
-import { colorScale, hatchSwatch, mapPicture } from "./picture.js";
-import { classOf } from "./theme.js";
-
-const SCALE_WIDTH = 324;
+import { mapPicture } from "./picture.js";
+import { scaleFor } from "./scales.js";
 
 export class MapPanel {
-  // handlers: { onPick(n), onUp(), onLevel(name) }
+  // handlers: { onPick(n), onUp(), onLevel(name), onScale(name) }
   constructor(handlers) {
     this.handlers = handlers;
+    this.legend = new Legend(handlers.onScale);
     byId("zoom-in").addEventListener("click", () => this.map?.zoom(1.8));
     byId("zoom-out").addEventListener("click", () => this.map?.zoom(1 / 1.8));
     byId("zoom-fit").addEventListener("click", () => this.map?.fit());
@@ -31,11 +33,13 @@ export class MapPanel {
     this.view = view;
     if (!this.map) await this.createMap(view.release);
     if (this.view !== view || !this.map) return;
-    const { release: r, trend, week, block, childSeries, container } = view;
+    const { release: r, trend, week, block, childSeries, container, measure } = view;
     const levels = r.levels.filter((level) => level.outlined);
     const level = (container === 0 && levels.find((l) => l.name === view.by)) || levels.at(-1);
-    this.cellOf = (n) => (n < r.core ? block.at(n, week) : (childSeries?.at(n, trend, week) ?? null));
-    const valueOf = (n) => (n < r.core ? block.value(n, week) : (childSeries?.at(n, trend, week)?.value ?? NaN));
+    this.cellsOf = (n) => (at) => (n < r.core ? view.readMap(n, at) : (childSeries?.at(n, trend, at) ?? null));
+    this.cellOf = measured(measure, this.cellsOf);
+    const weekValue = (n) => (n < r.core ? block.value(n, week) : (childSeries?.at(n, trend, week)?.value ?? NaN));
+    const valueOf = measure.kind === "week" ? weekValue : (n) => this.cellOf(n)?.value ?? NaN;
     const outlined = this.outlinedAncestor(container);
     const moved = this.map.scene && this.map.scene.container !== outlined;
     this.map.show({
@@ -48,9 +52,20 @@ export class MapPanel {
       selected: view.n,
     });
     this.drawTitle(level, levels);
-    this.drawLegend();
+    this.drawScale(valueOf);
     if (moved && document.activeElement === byId("map")) announce(say("showing", { region: r.label(container) }));
     if (this.map.hover !== null) this.drawTip(this.map.hover, this.tipPosition);
+    return this.map.scene.scale;
+  }
+
+  // The colours of the scene, which depend on the regions that it shows, and the legend that explains them.
+  drawScale(valueOf) {
+    const { view, map } = this;
+    const values = map.targets.map(valueOf).filter((value) => !Number.isNaN(value));
+    const judged = view.measure.kind === "change" ? judge(map.targets.map(this.cellOf)) : null;
+    const isUnsure = (n) => judged !== null && this.cellOf(n)?.p > judged.limit;
+    Object.assign(map.scene, { scale: scaleFor(view, values), judged, isUnsure });
+    this.legend.show(view.release, map.scene, values, view.measure);
   }
 
   async createMap(r) {
@@ -73,8 +88,8 @@ export class MapPanel {
     const { release: r, trend, container, week } = this.view;
     const finest = this.map.points.length ? r.level(this.map.points[0]) : level;
     const words = { topic: r.trends[trend].title, level: finest.label };
-    const where = { region: r.label(container), week: weekLabel(r.weeks[week]) };
-    byId("map-title").textContent = say("map_title", words);
+    const where = { region: r.label(container), week: describe(r, this.view.measure) || weekLabel(r.weeks[week]) };
+    byId("map-title").textContent = say(`map_title_${this.view.measure.kind}`, words);
     byId("map").setAttribute("aria-label", say("map_label", { ...words, ...where }));
     const choice = container === 0 && levels.length > 1;
     const button = (l) =>
@@ -90,45 +105,11 @@ export class MapPanel {
     );
   }
 
-  drawLegend() {
-    const { release: r, trend } = this.view;
-    const scale = s(
-      "svg",
-      {
-        class: "scale",
-        viewBox: `-2 -8 ${SCALE_WIDTH + 26} 40`,
-        width: SCALE_WIDTH + 26,
-        height: 40,
-        role: "img",
-        "aria-label": this.scaleDescription(),
-      },
-      colorScale(r, r.trends[trend], 0, 0, SCALE_WIDTH),
-    );
-    this.pointer = s("path", { d: "M-5,-8h10l-5,7z", fill: "currentColor", visibility: "hidden" });
-    scale.append(this.pointer);
-    byId("legend").replaceChildren(
-      scale,
-      h(
-        "div",
-        { class: "missing-kinds" },
-        r.missingKinds.map(([kind, label]) => h("span", {}, hatchSwatch(kind), label)),
-      ),
-      h("p", { class: "peak" }, [r.peakSentence, say("same_colors")].filter(Boolean).join(" ")),
-    );
-  }
-
-  scaleDescription() {
-    const { release: r, trend } = this.view;
-    const { step } = r.trends[trend];
-    const top = formatNumber(step * (r.classes - 1));
-    return say("scale_label", { step: formatNumber(step), top });
-  }
-
   hover(n, position) {
     this.tipPosition = position;
     if (n === null) {
       byId("tip").hidden = true;
-      this.pointer?.setAttribute("visibility", "hidden");
+      this.legend.mark(null);
       return;
     }
     this.drawTip(n, position);
@@ -137,9 +118,19 @@ export class MapPanel {
   }
 
   valueText(n, cell) {
-    if (!cell) return this.release.whyMissing(n, this.view.week).text;
+    if (!cell) return this.whyOf(n);
+    if (this.view.measure.kind === "change") return `${formatSigned(cell.value)}: ${this.detail(n, cell)}`;
     const [value, low, high] = [cell.value, cell.low, cell.high].map((each) => each !== null && formatNumber(each));
     return low === false ? value : say("value_between", { value, low, high });
+  }
+
+  whyOf(n) {
+    return this.view.measure.why(n, this.cellsOf(n)).text;
+  }
+
+  // What stands beside a difference or an average: the two values and whether they differ; the weeks behind it.
+  detail(n, cell) {
+    return detailOf(this.view.measure, cell, this.map.scene.isUnsure(n));
   }
 
   drawTip(n, [x, y] = this.map.positionOf(n)) {
@@ -153,10 +144,11 @@ export class MapPanel {
         ? h(
             "span",
             { class: "value" },
-            formatNumber(cell.value),
+            (this.view.measure.kind === "change" ? formatSigned : formatNumber)(cell.value),
             cell.low === null ? null : h("span", { class: "range" }, formatInterval(cell)),
           )
-        : h("span", { class: "missing" }, r.whyMissing(n, this.view.week).text),
+        : h("span", { class: "missing" }, this.whyOf(n)),
+      this.view.measure.kind !== "week" && cell ? h("span", { class: "detail" }, this.detail(n, cell)) : "",
     );
     tip.hidden = false;
     const { offsetWidth: width, offsetHeight: height } = tip;
@@ -164,18 +156,7 @@ export class MapPanel {
     const above = y - height - 16;
     tip.style.left = `${left}px`;
     tip.style.top = `${above < 4 ? y + 22 : above}px`;
-    this.markScale(cell);
-  }
-
-  // Point at the value on the colour scale.
-  markScale(cell) {
-    const { release: r, trend } = this.view;
-    this.pointer.setAttribute("visibility", cell ? "visible" : "hidden");
-    if (!cell) return;
-    const { step } = r.trends[trend];
-    const last = classOf(cell.value, r.trends[trend], r.classes) === r.classes - 1;
-    const x = last ? r.classes - 0.5 : cell.value / step;
-    this.pointer.setAttribute("transform", `translate(${(x * SCALE_WIDTH) / r.classes},0)`);
+    this.legend.mark(cell);
   }
 
   showWheelHint() {
@@ -185,7 +166,8 @@ export class MapPanel {
   }
 
   csv() {
-    const { release: r, trend, week } = this.view;
+    const { release: r, trend, week, measure } = this.view;
+    if (measure.kind !== "week") return measureRows(r, trend, measure, this.map.targets, this.cellOf);
     const rows = this.map.targets.map((n) => [r.weeks[week], ...regionFields(r, n), ...valueFields(r, this.cellOf(n))]);
     return [["date", ...REGION_COLUMNS, ...valueColumns(r, [trend])], ...rows];
   }
@@ -194,7 +176,7 @@ export class MapPanel {
     const { release: r, trend, container } = this.view;
     const source = [`${r.title}.`, r.peakSentence, say("picture_hatched")].filter(Boolean).join(" ");
     const title = say("topic_in_region", { topic: r.trends[trend].title, region: r.label(container) });
-    return mapPicture(this.map, r, { title, source });
+    return mapPicture(this.map, r, { title, source, subtitle: describe(r, this.view.measure) });
   }
 
   name() {

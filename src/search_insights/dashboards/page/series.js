@@ -13,6 +13,7 @@ import {
   shortDate,
 } from "./format.js";
 import { say } from "./messages.js";
+import { parentMark, periodBand } from "./marks.js";
 import { theme } from "./theme.js";
 
 const LEFT = 40;
@@ -32,6 +33,8 @@ export function drawChart(chart, width, height) {
   const weekLine = s("line", { y1: TOP - 4, y2: height - BOTTOM, stroke: colors.ink, "stroke-width": 1 });
   const highlight = s("path", { stroke: colors.muted, "stroke-width": 1.8 });
   const markers = s("g", {});
+  const period = periodBand(scale, colors, TOP - 4, height - BOTTOM);
+  svg.append(period.element);
   const lines = [...contextLines(chart, scale, colors), highlight, ...regionLines(chart, scale)];
   svg.append(axes(chart, scale, colors, width, height), missingStrip(chart, scale, colors, height));
   svg.append(breakMarks(chart, scale, colors, height), weekLine);
@@ -48,7 +51,7 @@ export function drawChart(chart, width, height) {
     markWeek(week);
   };
   setWeek(chart.week);
-  return { svg, setWeek, markWeek, weekAt: scale.week, childAt: (week, y) => nearestChild(chart, scale, week, y) };
+  return { svg, setWeek, markWeek, setPeriod: period.show, weekAt: scale.week, childAt: (week, y) => nearestChild(chart, scale, week, y) };
 }
 
 let clipCount = 0;
@@ -274,6 +277,7 @@ function drawMarkers(group, chart, scale, week, colors, height) {
     group.append(
       s("line", { x1: x, x2: x, y1: TOP, y2: height - BOTTOM, stroke: colors.muted, "stroke-dasharray": "2 2" }),
     );
+  group.append(...parentMark(chart, scale, week, colors));
   for (const line of chart.lines) {
     const cell = line.cells[week];
     if (cell)

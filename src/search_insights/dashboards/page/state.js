@@ -1,6 +1,6 @@
 // The state of the view, kept in the address: dataset, region, trend, week and pins. A link reproduces the view.
 
-const MAX_PINS = 5;
+export const MAX_PINS = 5;
 
 export function readAddress() {
   const parameters = new URLSearchParams(location.search);
@@ -10,6 +10,10 @@ export function readAddress() {
     trend: parameters.get("trend"),
     week: parameters.get("week"),
     by: parameters.get("by"),
+    since: parameters.get("since"), // the week or the number of weeks before, to compare with
+    from: parameters.get("from"), // the first and the last week of an average
+    to: parameters.get("to"),
+    scale: parameters.get("scale"), // "week": colours fitted to the regions shown
     pins: [...new Set(parameters.getAll("pin"))].slice(0, MAX_PINS),
     embed: parameters.get("embed"),
   };
@@ -18,7 +22,7 @@ export function readAddress() {
 // Only what differs from the defaults is written, so that the first view has a plain address.
 export function addressOf(state, defaults) {
   const parameters = new URLSearchParams();
-  for (const key of ["dataset", "region", "trend", "week", "by"]) {
+  for (const key of ["dataset", "region", "trend", "week", "by", "since", "from", "to", "scale"]) {
     if (state[key] && state[key] !== defaults[key]) parameters.set(key, state[key]);
   }
   for (const pin of state.pins) parameters.append("pin", pin);

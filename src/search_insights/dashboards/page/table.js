@@ -1,16 +1,18 @@
 // The table of regions: the same values as the map, with intervals, sortable by any column.
 
+import { CONFIDENCE } from "./differences.js";
 import { h, s } from "./dom.js";
-import { capitalize, compareNames, formatInterval, formatNumber } from "./format.js";
+import { capitalize, compareNames, formatNumber, formatPercent, formatSigned } from "./format.js";
 import { say } from "./messages.js";
-import { colorOf, theme } from "./theme.js";
+import { theme } from "./theme.js";
 
 const FIRST_ROWS = 15;
 const BAR_WIDTH = 150;
 
 const missing = (text) => h("span", { class: "missing" }, text);
 
-// view: { release, rows, cellOf(n, trend), trend, week, pins, selected, showAllRows, onOpen(n), onPin(n), onShowAll() }
+// view: { release, rows, cellOf(n, trend), trend, week, measure, why(n, trend), scale, judged, pins, selected, showAllRows,
+// onOpen(n), onPin(n), onShowAll() }
 export class RegionTable {
   constructor(element) {
     this.element = element;
@@ -25,7 +27,6 @@ export class RegionTable {
     const sorted = this.sorted();
     const shown = sorted.filter((n, i) => view.showAllRows || i < FIRST_ROWS || n === view.selected);
     const codes = view.rows.some((n) => release.codes[n] !== release.names[n] && !release.level(n).codes);
-    const top = release.trends[view.trend].step * release.classes;
     const table = h(
       "table",
       { class: "regions" },
@@ -44,7 +45,7 @@ export class RegionTable {
       h(
         "tbody",
         {},
-        shown.map((n) => this.row(n, codes, top)),
+        shown.map((n) => this.row(n, codes)),
       ),
     );
     const label = say("show_all", { count: sorted.length });
@@ -74,9 +75,15 @@ export class RegionTable {
     const { release, trend } = this.view;
     return release.trends.map((t, i) =>
       i === trend
-        ? [this.head("value", t.title, "wide"), h("th", { scope: "col" }, say("interval_head"))]
+        ? [this.head("value", t.title, "wide"), h("th", { scope: "col" }, this.intervalHead()), ...this.detailHeads]
         : this.head(String(i), t.title, "other"),
     );
+  }
+
+  // Intervals of differences have another confidence than those of values.
+  intervalHead() {
+    if (this.view.measure.kind !== "change") return say("interval_head");
+    return say("interval_head_confidence", { confidence: formatPercent(CONFIDENCE) });
   }
 
   head(key, label, className = "") {
@@ -98,7 +105,7 @@ export class RegionTable {
     );
   }
 
-  row(n, codes, top) {
+  row(n, codes) {
     const { release, cellOf, trend, pins, onOpen, onPin } = this.view;
     const name = h(
       "button",
@@ -108,8 +115,8 @@ export class RegionTable {
     const pinned = pins.includes(release.ids[n]);
     const values = release.trends.flatMap((_, i) =>
       i === trend
-        ? this.intervalCells(n, cellOf(n, i), top)
-        : [h("td", { class: "number other" }, this.valueText(n, cellOf(n, i)))],
+        ? this.intervalCells(n, cellOf(n, i))
+        : [h("td", { class: "number other" }, this.valueText(n, i, cellOf(n, i)))],
     );
     const selected = n === this.view.selected;
     return h(
@@ -138,36 +145,61 @@ export class RegionTable {
     );
   }
 
-  valueText(n, cell) {
-    return cell ? formatNumber(cell.value) : missing(this.view.release.whyMissing(n, this.view.week).short);
+  valueText(n, trend, cell) {
+    return cell ? this.format(cell.value) : missing(this.view.why(n, trend).short);
+  }
+
+  get format() {
+    return this.view.measure.kind === "change" ? formatSigned : formatNumber;
+  }
+
+  formatRange({ low, high }) {
+    return say("interval", { low: this.format(low), high: this.format(high) });
+  }
+
+  // Beside the interval: the two values of a difference, and whether it is beyond the noise; the weeks of an average.
+  detailCells(cell) {
+    const { measure, judged } = this.view;
+    const number = (text) => h("td", { class: "number detail" }, text);
+    if (measure.kind === "average") return [number(say("weeks_of", { weeks: cell.weeks, count: cell.of }))];
+    if (measure.kind !== "change") return [];
+    const verdict = say(cell.p > judged.limit ? "verdict_unsure" : "verdict_sure");
+    return [number(formatNumber(cell.before)), number(formatNumber(cell.now)), h("td", { class: "detail" }, verdict)];
+  }
+
+  get detailHeads() {
+    const heads = { average: ["weeks_head"], change: ["before_head", "now_head", "verdict_head"] };
+    return (heads[this.view.measure.kind] ?? []).map((key) => h("th", { scope: "col", class: "detail" }, say(key)));
   }
 
   // The selected trend has its interval beside the value.
-  intervalCells(n, cell, top) {
+  intervalCells(n, cell) {
     if (!cell) {
-      const { text } = this.view.release.whyMissing(n, this.view.week);
-      return [h("td", { class: "missing-cell wide", colspan: 2 }, missing(text))];
+      const { text } = this.view.why(n, this.view.trend);
+      return [h("td", { class: "missing-cell wide", colspan: 2 + this.detailHeads.length }, missing(text))];
     }
-    const range = cell.low === null ? "" : formatInterval(cell);
+    const range = cell.low === null ? "" : this.formatRange(cell);
     return [
       h(
         "td",
         { class: "number wide" },
-        h("div", { class: "bar" }, this.bar(cell, top), h("strong", {}, formatNumber(cell.value))),
+        h("div", { class: "bar" }, this.bar(cell), h("strong", {}, this.format(cell.value))),
       ),
       h("td", { class: "number range" }, range),
+      ...this.detailCells(cell),
     ];
   }
 
   // The value as a dot on the map's colour scale, with its interval as a line.
-  bar(cell, top) {
+  bar(cell) {
     const colors = theme();
-    const { release, trend } = this.view;
-    const x = (value) => 5 + (Math.min(value, top) / top) * (BAR_WIDTH - 10);
+    const { scale } = this.view;
+    const x = (value) => 5 + scale.share(value) * (BAR_WIDTH - 10);
     return s(
       "svg",
       { width: BAR_WIDTH, height: 14, viewBox: `0 0 ${BAR_WIDTH} 14`, "aria-hidden": "true" },
       s("line", { x1: 5, x2: BAR_WIDTH - 5, y1: 7, y2: 7, stroke: colors.grid, "stroke-width": 1 }),
+      scale.kind === "change" && s("line", { x1: x(0), x2: x(0), y1: 1, y2: 13, stroke: colors.muted }),
       cell.low !== null &&
         s("line", {
           x1: x(cell.low),
@@ -183,7 +215,7 @@ export class RegionTable {
         cx: x(cell.value),
         cy: 7,
         r: 4.5,
-        fill: colorOf(cell.value, release.trends[trend], release.classes),
+        fill: scale.colorOf(cell.value),
         stroke: colors.ink,
         "stroke-width": 1,
       }),

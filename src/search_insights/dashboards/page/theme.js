@@ -3,9 +3,11 @@
 
 const LIGHT = {
   ramp: ["#f7f6cf", "#d9efb6", "#a6dbb8", "#6cc5bd", "#3aa9bf", "#2384b6", "#2460a3", "#253a8b", "#131d58"],
+  diverging: ["#4a2a86", "#7b5fb0", "#a99ccf", "#d3cfe6", "#f1f1f1", "#f6d5a8", "#e9a65a", "#c4741c", "#8a4300"],
   lines: ["#1d4e89", "#c2410c", "#0b7a5b", "#9d3f8f", "#8a6100", "#3b6fb5"],
   surface: "#ffffff",
   hatch: "#b9bec6",
+  unsure: "#5d667599",
   blank: "#f3f4f5",
   border: "#ffffff",
   strong: "#3c4450",
@@ -18,10 +20,12 @@ const LIGHT = {
 };
 
 const DARK = {
-  ramp: ["#27315e", "#28437f", "#255c9c", "#2279ad", "#2f97b8", "#50b3b8", "#83cbb3", "#bce0b0", "#f4f6c6"],
+  ramp: ["#3d4d8f", "#3c63ab", "#387cbc", "#3a95c2", "#4badc0", "#6ec3bb", "#98d5b5", "#c6e6b4", "#f5f7c8"],
+  diverging: ["#cdbcff", "#a48fe6", "#7a69b4", "#554d7c", "#3a3f49", "#6f5430", "#a8742a", "#dd9a3c", "#ffc877"],
   lines: ["#7ab8ff", "#ff9d6b", "#5fd3ac", "#e39ad9", "#e0b84c", "#a9c7f5"],
   surface: "#171c24",
   hatch: "#4f5866",
+  unsure: "#171c24b0",
   blank: "#1d232c",
   border: "#171c24",
   strong: "#aab3c0",
@@ -51,8 +55,3 @@ export function toggleTheme() {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
   document.dispatchEvent(new Event("themechange"));
 }
-
-// The colour class of a value. A trend's classes are the same in all weeks; the last one is open-ended.
-export const classOf = (value, trend, classes) => Math.min(classes - 1, Math.max(0, Math.floor(value / trend.step)));
-
-export const colorOf = (value, trend, classes) => theme().ramp[classOf(value, trend, classes)];
