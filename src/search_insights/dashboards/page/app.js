@@ -8,7 +8,8 @@ import { loadJson, openRelease } from "./data.js";
 import { byId, h } from "./dom.js";
 import { capitalize, listParts, longDate } from "./format.js";
 import { loadMapValues, measureOf } from "./measures.js";
-import { language, parts, say, sayAll } from "./messages.js";
+import { showLanguages } from "./language.js";
+import { parts, say, sayAll } from "./messages.js";
 import { Modes } from "./modes.js";
 import { NeighbourButton } from "./neighbours.js";
 import { MapPanel } from "./panel.js";
@@ -286,7 +287,7 @@ function relatives(r, key, others) {
 }
 
 function initialize() {
-  document.documentElement.lang = language;
+  showLanguages();
   byId("loading").textContent = say("loading");
   sayAll(document);
   byId("countries").append(...site.datasets.map((d) => h("option", { value: d.key }, datasetLabel(d))));
