@@ -91,6 +91,7 @@ def _index(view: View, with_series: list[int]) -> dict[str, Any]:
     return {
         "title": dataset.title,
         "country": view.places.geography.country.name,
+        "countryCode": view.places.geography.country.code,
         "created": dataset.package.get("created", ""),
         "weeks": [week.isoformat() for week in dataset.weeks],
         "trends": [

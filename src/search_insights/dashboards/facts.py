@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
 
-Kind = Literal["date", "number", "percent", "level", "trend", "definition", "list", "items", "sentences"]
+Kind = Literal["date", "number", "percent", "country", "level", "trend", "definition", "list", "items", "sentences"]
 
 
 @dataclass(frozen=True, slots=True)

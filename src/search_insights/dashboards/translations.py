@@ -21,3 +21,8 @@ def translations(package: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         }
         for each in package.get("translations", [])
     }
+
+
+def titles(package: Mapping[str, Any]) -> dict[str, str]:
+    """Return the title of the dataset by language, where it has one."""
+    return {each["language"]: each["title"] for each in package.get("translations", []) if "title" in each}

@@ -84,7 +84,7 @@ def _topics(dataset: Dataset) -> list[Fact]:
     if not found:
         return []
     texts: list[Fact] = [
-        say("topic_is", topic=_topic_name(t), definition=Value("definition", t["id"]))
+        say("topic_defined", topic=_topic_name(t), definition=Value("definition", t["id"]))
         for t in found["topics"]
         if "definition" in t
     ]
@@ -121,12 +121,16 @@ def _measured(model: Mapping[str, Any]) -> Fact | None:
 
 def peak(dataset: Dataset, places: Places) -> Any:
     """Explain the maximum of the scale in a phrase; None if the dataset does not state it."""
-    scaling = dataset.package.get("scaling")
-    if not scaling:
+    if not dataset.package.get("scaling"):
         return None
-    country = places.geography.country.name
+    return as_json(say("peak", **_scale(dataset, places)))
+
+
+def _scale(dataset: Dataset, places: Places) -> dict[str, Fact]:
+    """Say what the maximum of the scale is: the peak of a topic, or of each, in some weeks."""
+    scaling, country = dataset.package["scaling"], Value("country", places.geography.country.place_id)
     maximum = number(scaling["maximum"])
-    return as_json(say("peak", maximum=maximum, topic=_scaled_trend(dataset), country=country, when=_when(scaling)))
+    return {"maximum": maximum, "topic": _scaled_trend(dataset), "country": country, "when": _when(scaling)}
 
 
 def _when(scaling: Mapping[str, Any]) -> Message:
@@ -148,15 +152,12 @@ def _has_own_scales(dataset: Dataset) -> bool:
 
 
 def _meaning(dataset: Dataset, places: Places) -> list[Fact]:
-    scaling = dataset.package.get("scaling")
-    if not scaling:
+    if not dataset.package.get("scaling"):
         return [str(dataset.package["description"]) if "description" in dataset.package else say("value_is")]
-    country = places.geography.country.name
-    maximum = number(scaling["maximum"])
     key = "value_is_on_own_scale" if _has_own_scales(dataset) else "value_is_on_scale"
     confidence = dataset.package.get("reliability", {}).get("confidence")
     return [
-        say(key, maximum=maximum, topic=_scaled_trend(dataset), country=country, when=_when(scaling)),
+        say(key, **_scale(dataset, places)),
         say("value_is_no_count"),
         say("noise_leaves", confidence=percent(confidence)) if confidence else say("noise_leaves_some"),
     ]

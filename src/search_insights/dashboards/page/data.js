@@ -2,7 +2,7 @@
 // files. A cell is the value of one region, trend and week with its interval; null if the value is missing.
 
 import { tell } from "./facts.js";
-import { capitalize, longDate } from "./format.js";
+import { capitalize, countryName, longDate } from "./format.js";
 import { canSay, language, say } from "./messages.js";
 
 const GZIP_MAGIC = [0x1f, 0x8b];
@@ -59,6 +59,7 @@ class Release {
   translate({ title, trends, levels, definitions }) {
     const own = (name) => (canSay(`level_${name}`) ? say(`level_${name}`) : null);
     this.title = title ?? this.title;
+    this.country = countryName(this.country, this.countryCode);
     this.trends = this.trends.map((t) => ({ ...t, title: trends?.[t.name] ?? t.title }));
     this.levels = this.levels.map((l) => ({ ...l, label: levels?.[l.name] ?? own(l.name) ?? l.label }));
     this.definitions = { ...this.definitions, ...definitions };
@@ -147,6 +148,7 @@ class Release {
   }
 
   label(n) {
+    if (n === 0) return this.country;
     return this.level(n).codes && this.names[n] !== this.codes[n] ? `${this.codes[n]} ${this.names[n]}` : this.names[n];
   }
 

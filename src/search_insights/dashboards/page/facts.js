@@ -19,6 +19,7 @@ const KINDS = {
   date: (value) => (/^\d{4}-\d\d-\d\d$/.test(value) ? longDate(value) : value), // a dataset may come from anyone
   number: formatExact,
   percent: formatPercent,
+  country: (_, release) => release.country,
   level: (name, release) => release.levelLabel(name),
   trend: (name, release) => release.trendTitle(name),
   definition: (id, release) => release.definition(id),

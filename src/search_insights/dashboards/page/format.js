@@ -67,6 +67,12 @@ export const capitalize = (text) => text.charAt(0).toLocaleUpperCase(locale) + t
 // Names in the order of the visitor's alphabet, numbers in names by size.
 export const { compare: compareNames } = new Intl.Collator(locale, { numeric: true });
 
+// The country's name as the visitor knows it, if its name and code are the usual ones.
+export function countryName(name, code) {
+  const known = (tag) => new Intl.DisplayNames(tag, { type: "region" }).of(code);
+  return /^[A-Z]{2}$/.test(code) && known("en") === name ? known(locale) : name;
+}
+
 // Names or links as one enumeration: an array, so that an element may be one of them.
 const enumeration = new Intl.ListFormat(locale, { type: "conjunction" });
 
