@@ -16,6 +16,7 @@ from search_insights.store.notes import note_week
 from tests.support.browser import Visit, heading, on_map, served, visit, wait_for_map
 from tests.support.dashboards import US, data_folder, read_json, region_ids
 from tests.support.editions import CROSSWALK, EAST, FORMER, WEST, split
+from tests.support.marked_words import mark_messages, strays_on, words_of
 from tests.support.quick_accounting import patch_accounting
 from tests.support.stores import FIRST, add_weeks, changed, short_window_coverage
 
@@ -67,9 +68,9 @@ def test_the_data_files_have_breaks_and_lives(broken_site: Path) -> None:
     data = data_folder(broken_site, US)
     index, ids = read_json(data / "index.json.gz"), region_ids(data)
     assert [(b["week"], b["label"], b["alone"]) for b in index["breaks"]] == [
-        (2, "another model", False),
-        (4, "new edition", False),
-        (5, "note on this week", True),
+        (2, {"say": "break_model"}, False),
+        (4, {"say": "break_edition"}, False),
+        (5, {"say": "break_note"}, True),
     ]
     former, west, east = (ids.index(place) for place in (FORMER, WEST, EAST))
     assert sorted(index["lives"]) == sorted([[former, 0, 3, [west, east]], [west, 4, 5, []], [east, 4, 5, []]])
@@ -95,6 +96,16 @@ def test_breaks_are_marked_in_every_chart_and_explained_in_words(broken_page: Vi
     assert note.endswith("note on this week. Half of the log was lost.")
     page.locator("#series-details summary").click()
     assert page.locator("#series-table th", has_text="(break: new edition)").count() == 1
+
+
+def test_no_word_about_breaks_is_outside_the_message_files(broken_page: Visit, broken_site: Path) -> None:
+    """What the program says of editions, models, notes and regions that ended is in messages; reasons are data."""
+    mark_messages(broken_page.page)
+    data = [*words_of(broken_site), "El Dorado was divided", "Half of the log was lost", "second", "aaaa", "bbbb"]
+    for query in ("", f"?region={FORMER}", f"?region=geoId/06&week={FIRST}"):
+        page = broken_page.open(query)
+        page.locator("#series-details summary").click()
+        assert strays_on(page, data) == set(), query
 
 
 def test_a_break_can_be_reached_by_keyboard(broken_page: Visit) -> None:

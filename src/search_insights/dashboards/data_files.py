@@ -33,7 +33,7 @@ from search_insights.dashboards.facts import Fact, as_json
 from search_insights.dashboards.region_table import lives
 from search_insights.dashboards.regions import Places, level_label
 from search_insights.dashboards.shapes import Shapes
-from search_insights.dashboards.translations import definitions, translations
+from search_insights.dashboards.translations import definitions, topic_titles, translations
 from search_insights.dashboards.values import MISSING, Table
 from search_insights.dashboards.words import about, breaks, peak
 from search_insights.dataset.folder import Dataset
@@ -110,6 +110,7 @@ def _index(view: View, with_series: list[int]) -> dict[str, Any]:
         "breaks": breaks(dataset),
         "lives": lives(view.places.listed, dataset, view.places),
         "peak": peak(dataset, view.places),
+        "topics": topic_titles(dataset.package),
         "definitions": definitions(dataset.package),
         "translations": translations(dataset.package),
         "confidence": dataset.package.get("reliability", {}).get("confidence"),

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
 
-Kind = Literal["date", "number", "percent", "country", "level", "trend", "definition", "list", "items", "sentences"]
+Kind = Literal[
+    "date", "number", "percent", "country", "level", "trend", "topic", "definition", "list", "items", "sentences"
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value and its kind: of a definition the id of its topic, of a list its facts."""
+    """A value and its kind: of a topic and of its definition the id of the topic, of a list its facts."""
 
     kind: Kind
     value: Any

@@ -6,8 +6,17 @@ from typing import Any
 
 def definitions(package: Mapping[str, Any]) -> dict[str, str]:
     """Return the definition of each topic that has one, by the topic's id."""
-    topics = package.get("classification", {}).get("topics", [])
-    return {topic["id"]: topic["definition"] for topic in topics if "definition" in topic}
+    return {topic["id"]: topic["definition"] for topic in _topics(package) if "definition" in topic}
+
+
+def topic_titles(package: Mapping[str, Any]) -> dict[str, str]:
+    """Return the name of each topic as it is shown to readers whose language has no other for it."""
+    return {topic["id"]: str(topic["name"]).replace("_", " ").capitalize() for topic in _topics(package)}
+
+
+def _topics(package: Mapping[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = package.get("classification", {}).get("topics", [])
+    return found
 
 
 def translations(package: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -17,7 +26,8 @@ def translations(package: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             **({"title": each["title"]} if "title" in each else {}),
             "trends": {trend["trend"]: trend["title"] for trend in each["trends"]},
             "levels": {level["level"]: level["title"] for level in each["levels"]},
-            "definitions": {topic["id"]: topic["definition"] for topic in each["topics"]},
+            "topics": {topic["id"]: topic["title"] for topic in each["topics"] if "title" in topic},
+            "definitions": {topic["id"]: topic["definition"] for topic in each["topics"] if "definition" in topic},
         }
         for each in package.get("translations", [])
     }

@@ -84,7 +84,7 @@ def _topics(dataset: Dataset) -> list[Fact]:
     if not found:
         return []
     texts: list[Fact] = [
-        say("topic_defined", topic=_topic_name(t), definition=Value("definition", t["id"]))
+        say("topic_defined", topic=Value("topic", t["id"]), definition=Value("definition", t["id"]))
         for t in found["topics"]
         if "definition" in t
     ]
@@ -94,10 +94,6 @@ def _topics(dataset: Dataset) -> list[Fact]:
     if changes := model_changes(found):
         texts.append(say("model_changed", dates=listed(map(day, changes))))
     return texts
-
-
-def _topic_name(topic: Mapping[str, Any]) -> str:
-    return str(topic["name"]).replace("_", " ").capitalize()
 
 
 def _run(run: Mapping[str, Any], names: Mapping[str, str]) -> Fact:

@@ -45,7 +45,7 @@ _TRANSLATION = {
     "title?": str,
     "trends": [{"trend": Word, "title": str}],
     "levels": [{"level": Word, "title": str}],
-    "topics": [{"id": Word, "definition": str}],
+    "topics": [{"id": Word, "title?": str, "definition?": str}],
 }
 _PUBLISHER = {
     **dict.fromkeys(("name", "kind", "contact", "intended_use"), str),

@@ -285,7 +285,8 @@ class Spec:
     def named_parts(self) -> dict[str, tuple[str, ...]]:
         """What may have words in other languages: the ids of trends and categories and the names of levels."""
         trends, categories = (tuple(thing.id for thing in things) for things in (self.trends, self.categories))
-        return {"trend": trends, "level": (self.total.level, *self.level_names), "category": categories}
+        levels = (self.total.level, *self.level_names)
+        return {"trend": trends, "level": levels, "category": categories, "definition": categories}
 
     @property
     def has_one_place(self) -> bool:

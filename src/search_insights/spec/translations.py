@@ -1,7 +1,7 @@
 """What a release and its parts are called in other languages: words only, of which a spec's fingerprint knows nothing.
 
-In a spec file, each language is a table: `[translation.fr]` with the keys `title`, `trend.ID`, `level.NAME` and
-`category.ID`, which holds the definition of a category.
+In a spec file, each language is a table: `[translation.fr]` with the keys `title`, `trend.ID`, `level.NAME`,
+`category.ID`, which is the name of a category, and `definition.ID`, which says what it stands for.
 """
 
 import re
@@ -13,7 +13,7 @@ from search_insights.spec.checks import require, require_distinct, require_line
 from search_insights.spec.toml_table import Table
 
 TITLE = "title"
-PARTS = ("trend", "level", "category")
+PARTS = ("trend", "level", "category", "definition")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
@@ -25,7 +25,7 @@ class Translation:
     words: tuple[tuple[str, str], ...]
 
     def of(self, part: str) -> dict[str, str]:
-        """Return the words of the trends, levels or categories, by their ids or names."""
+        """Return the words of the trends, levels, categories or definitions, by their ids or names."""
         return {key.partition(".")[2]: text for key, text in self.words if key.startswith(f"{part}.")}
 
     @property

@@ -56,12 +56,13 @@ class Release {
   }
 
   // The names of things in the visitor's language: those of the dataset, else the page's own for usual levels.
-  translate({ title, trends, levels, definitions }) {
+  translate({ title, trends, levels, topics, definitions }) {
     const own = (name) => (canSay(`level_${name}`) ? say(`level_${name}`) : null);
     this.title = title ?? this.title;
     this.country = countryName(this.country, this.countryCode);
     this.trends = this.trends.map((t) => ({ ...t, title: trends?.[t.name] ?? t.title }));
     this.levels = this.levels.map((l) => ({ ...l, label: levels?.[l.name] ?? own(l.name) ?? l.label }));
+    this.topics = { ...this.topics, ...topics };
     this.definitions = { ...this.definitions, ...definitions };
     this.peak = tell(this.peak, this);
     this.reasons = this.reasons.map((reason) => tell(reason, this));
@@ -74,10 +75,6 @@ class Release {
 
   trendTitle(name) {
     return this.trends.find((trend) => trend.name === name)?.title ?? name;
-  }
-
-  definition(id) {
-    return this.definitions[id];
   }
 
   add(columns) {
