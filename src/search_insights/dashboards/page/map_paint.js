@@ -149,7 +149,7 @@ function unsureHatch(colors, ratio) {
   const tile = new OffscreenCanvas(size, size);
   const c = tile.getContext("2d");
   c.strokeStyle = colors.unsure;
-  c.lineWidth = 1.1 * ratio;
+  c.lineWidth = 1.6 * ratio;
   c.beginPath();
   for (const shift of [-size, 0, size]) {
     c.moveTo(shift - 1, -1);

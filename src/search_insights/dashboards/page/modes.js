@@ -18,7 +18,7 @@ export class Modes {
     this.period = this.select("period", () => this.choosePeriod(this.period.value));
     this.from = this.select("from", () => this.chooseWeeks(this.from.value, this.to.value));
     this.to = this.select("to", () => this.chooseWeeks(this.from.value, this.to.value));
-    const label = (key, field) => h("label", {}, h("span", {}, say(key)), field);
+    const label = (key, field) => h("span", {}, h("label", { for: field.id }, say(key)), field);
     this.fields = {
       change: h("span", { class: "fields" }, label("mode_since", this.since)),
       average: h("span", { class: "fields" }, label("mode_period", this.period), label("mode_from", this.from), label("mode_to", this.to)),

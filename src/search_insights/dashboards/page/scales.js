@@ -85,10 +85,10 @@ function fittedScale(values, trend, classes) {
   return new Scale("fitted", "ramp", openLow ? (first - 1) * step : 0, step, classes, openLow);
 }
 
-// Around 0, as wide as 95 % of the values; the middle class is around 0, both ends are open.
+// Around 0, as wide as 90 % of the values; the middle class is around 0, both ends are open.
 function changeScale(values, trend, classes) {
   const sorted = values.map(Math.abs).sort((a, b) => a - b);
-  const half = roundUp(Math.max((quantileOf(sorted, 0.95) ?? trend.step) / (classes - 2), 1e-3));
+  const half = roundUp(Math.max((quantileOf(sorted, 0.9) ?? trend.step) / (classes - 2), 1e-3));
   return new Scale("change", "diverging", -classes * half, 2 * half, classes, true);
 }
 
