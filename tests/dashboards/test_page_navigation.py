@@ -13,38 +13,6 @@ from tests.support.browser import OpenPage, download, heading, search_results, s
 from tests.support.dashboards import CALIFORNIA, LAST_WEEK, QAZARIA, SAN_FRANCISCO, TEXAS, US, ZIP
 
 
-@pytest.mark.parametrize(
-    ("typed", "choice", "region"),
-    [
-        ("94110", "94110 San Francisco", ZIP),
-        ("zip/94110", "94110 San Francisco", ZIP),
-        ("dona ana", "Doña Ana County", "geoId/35013"),
-        ("US-CA", "California", CALIFORNIA),
-        ("san francisco county", "San Francisco County", SAN_FRANCISCO),
-        ("washington county oregon", "Washington County", "geoId/41067"),
-    ],
-)
-def test_one_box_finds_every_region_by_name_or_code(open_page: OpenPage, typed: str, choice: str, region: str) -> None:
-    """It finds states, counties and postal codes, with or without accents."""
-    visitor = open_page()
-    page = visitor.page
-    page.locator("#search").fill(typed)
-    expect(search_results(page).first).to_contain_text(choice)
-    page.locator("#search").press("Enter")
-    visitor.wait_for(region)
-    assert heading(page) == choice
-    assert page.locator("#region").evaluate("e => e === document.activeElement")
-
-
-def test_a_search_without_results_says_so(open_page: OpenPage) -> None:
-    """A line says so, and Escape closes it."""
-    page = open_page().page
-    page.locator("#search").fill("Atlantis")
-    expect(search_results(page)).to_have_text("No region with this name or code")
-    page.locator("#search").press("Escape")
-    expect(page.locator("#search-results")).to_be_hidden()
-
-
 def test_a_link_holds_region_trend_week_and_pins(open_page: OpenPage) -> None:
     """A link reproduces the view."""
     visitor = open_page(f"?region={ZIP}&trend=vaccination_intent&week=2021-02-01&pin={CALIFORNIA}&pin=geoId/48")

@@ -6,8 +6,9 @@ import { AskedCard } from "./asked.js";
 import { Charts } from "./charts.js";
 import { loadJson, openRelease } from "./data.js";
 import { byId, h } from "./dom.js";
-import { capitalize, listParts, longDate } from "./format.js";
+import { capitalize, countryName, listParts, longDate } from "./format.js";
 import { loadMapValues, measureOf } from "./measures.js";
+import { showLanguages } from "./language.js";
 import { language, parts, say, sayAll } from "./messages.js";
 import { Modes } from "./modes.js";
 import { NeighbourButton } from "./neighbours.js";
@@ -286,7 +287,7 @@ function relatives(r, key, others) {
 }
 
 function initialize() {
-  document.documentElement.lang = language;
+  showLanguages();
   byId("loading").textContent = say("loading");
   sayAll(document);
   byId("countries").append(...site.datasets.map((d) => h("option", { value: d.key }, datasetLabel(d))));
@@ -318,7 +319,8 @@ function initialize() {
 // A dataset is labelled by its country; datasets of the same country also by their titles.
 function datasetLabel(d) {
   const sameCountry = site.datasets.filter((other) => other.country === d.country).length > 1;
-  return sameCountry ? say("dataset_label", { country: d.country, title: d.title }) : d.country;
+  const country = countryName(d.country, d.code);
+  return sameCountry ? say("dataset_label", { country, title: d.titles[language] ?? d.title }) : country;
 }
 
 // The page stays as it is; the next change requests the missing data again.

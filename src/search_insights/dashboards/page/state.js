@@ -16,6 +16,7 @@ export function readAddress() {
     scale: parameters.get("scale"), // "week": colours fitted to the regions shown
     pins: [...new Set(parameters.getAll("pin"))].slice(0, MAX_PINS),
     embed: parameters.get("embed"),
+    lang: parameters.get("lang"),
   };
 }
 
@@ -27,6 +28,7 @@ export function addressOf(state, defaults) {
   }
   for (const pin of state.pins) parameters.append("pin", pin);
   if (state.embed) parameters.set("embed", state.embed);
+  if (state.lang) parameters.set("lang", state.lang);
   const text = parameters.toString().replaceAll("%2F", "/");
   return text ? `?${text}` : location.pathname;
 }
