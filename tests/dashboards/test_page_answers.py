@@ -1,4 +1,4 @@
-"""The page answers: a sentence, changes beyond the noise, averages over a period, fitted colours, a county in context."""
+"""The page answers: a sentence, changes beyond the noise, averages of a period, fitted colours, a county in context."""
 
 import re
 from xml.etree import ElementTree
@@ -28,7 +28,9 @@ def test_a_sentence_answers_under_the_heading(open_page: OpenPage) -> None:
     """The value with its interval, changes, the parent, ranks with their range, and how unusual it is."""
     visitor = open_page(f"?region={SAN_FRANCISCO}")
     text = answer(visitor.page)
-    assert re.match(r"COVID-19 vaccination, week of 8 March 2021: \d+\.\d \(80 % interval \d+\.\d – \d+\.\d\)\.", text)
+    assert re.match(
+        r"COVID-19 vaccination, week of 8 March 2021: \d+\.\d \(80 % interval \d+\.\d \u2013 \d+\.\d\)\.", text
+    )
     assert re.search(r"Compared with the week before: \+\d+\.\d \(\+\d+ %\), (beyond the noise|which the noise)", text)
     assert re.search(r"Compared with 4 weeks before: \+\d+\.\d \(\+\d+ %\), beyond the noise\.", text)
     assert re.search(r"California as a whole \(\d+\.\d\), beyond the noise\.", text)
@@ -65,14 +67,14 @@ def test_the_change_between_two_weeks_is_on_the_map_and_in_the_table(open_page: 
     expect(page.locator("#map")).to_have_attribute("aria-label", re.compile("8 Mar 2021 from that of 8 Feb 2021"))
     cells = page.locator("#table tbody tr").first.locator("td")
     assert re.fullmatch(r"\+\d+\.\d", cells.nth(1).inner_text().strip())
-    assert re.fullmatch(r"\+\d+\.\d – \+\d+\.\d", cells.nth(2).inner_text())
+    assert re.fullmatch(r"\+\d+\.\d \u2013 \+\d+\.\d", cells.nth(2).inner_text())
     before, now = (float(cells.nth(i).inner_text()) for i in (3, 4))
     assert now - before > 0
     assert cells.nth(5).inner_text() == "yes"
     assert "chance alone would make up to" in page.locator("#legend .peak").inner_text()
     page.locator("#map").focus()
     page.keyboard.press("ArrowLeft")
-    expect(page.locator("#announcement")).to_have_text(re.compile(r"(: [+−]\d.* (noise|explain it)$)|: Not "))
+    expect(page.locator("#announcement")).to_have_text(re.compile(r"(: [+\u2212]\d.* (noise|explain it)$)|: Not "))
     page.get_by_label("Compared with", exact=True).select_option("4 January 2021")
     expect(page.locator(".mode-status")).to_contain_text("from that of 4 Jan 2021")
     assert "Compared with the week of 4 January 2021: +" in answer(page)
@@ -83,7 +85,7 @@ def test_the_change_between_two_weeks_is_on_the_map_and_in_the_table(open_page: 
 
 
 def test_a_change_that_cannot_be_had_says_why(open_page: OpenPage) -> None:
-    """No week before the first, a week with itself, an unknown week, or another scale: values are shown, with a reason."""
+    """No week before the first, a week with itself, unknown weeks, another scale: values are shown, and why."""
     visitor = open_page(f"?since=4&week={FIRST_WEEK}")
     status = visitor.page.locator(".mode-status")
     expect(status).to_contain_text("does not have the week to compare with")
@@ -111,7 +113,7 @@ def test_a_change_that_cannot_be_had_says_why(open_page: OpenPage) -> None:
 
 
 def test_the_colours_can_be_fitted_to_the_week(open_page: OpenPage) -> None:
-    """By a switch in the legend and in the address; then the map has more colours. A histogram shows where regions lie."""
+    """By a switch, kept in the address; then the map has more colours. A histogram shows where the regions lie."""
     visitor = open_page(f"?week={FIRST_WEEK}")
     page = visitor.page
     wait_for_map(page, "covid19_vaccination", 0)
@@ -132,7 +134,7 @@ def test_the_colours_can_be_fitted_to_the_week(open_page: OpenPage) -> None:
 
 
 def test_a_county_is_shown_among_its_neighbours(open_page: OpenPage) -> None:
-    """It and its neighbours have their full colours; its neighbours are pinned at a press; the table marks its own row."""
+    """It and its neighbours have their full colours; one press pins the neighbours; the table marks its own row."""
     visitor = open_page(f"?region={SACRAMENTO}")
     page = visitor.page
     wait_for_map(page, "covid19_vaccination", 9)
@@ -154,7 +156,7 @@ def test_a_county_is_shown_among_its_neighbours(open_page: OpenPage) -> None:
 
 
 def test_a_period_is_averaged_for_map_table_and_answer(open_page: OpenPage) -> None:
-    """Chosen as a month, by two weeks, or by a drag over a chart; with the interval and the number of weeks behind it."""
+    """Chosen as a month, by two weeks, or by a drag over a chart; with its interval and number of weeks."""
     visitor = open_page(f"?region={CALIFORNIA}")
     page = visitor.page
     wait_for_map(page, "covid19_vaccination", 9)
@@ -165,12 +167,12 @@ def test_a_period_is_averaged_for_map_table_and_answer(open_page: OpenPage) -> N
     page.get_by_label("Period", exact=True).select_option("Feb 2021")
     expect(page.locator("#map-title")).to_have_text("COVID-19 vaccination by county, average")
     expect(page.locator("#answer")).to_contain_text("from 1 February 2021 to 22 February 2021: ")
-    assert re.search(r"\d \(80 % interval \d+\.\d – \d+\.\d\), from 4 of 4 weeks\.", answer(page))
+    assert re.search(r"\d \(80 % interval \d+\.\d \u2013 \d+\.\d\), from 4 of 4 weeks\.", answer(page))
     assert "from=2021-02-01&to=2021-02-22" in page.url
     show_all(page)
     expect(page.locator("#table tbody tr").first.locator("td.detail")).to_have_text("4 of 4")
     seasons = page.locator("#period optgroup[label=Seasons] option")
-    assert seasons.all_text_contents() == ["Mar 2021 – May 2021", "Dec 2020 – Feb 2021"]
+    assert seasons.all_text_contents() == ["Mar 2021 \N{EN DASH} May 2021", "Dec 2020 \N{EN DASH} Feb 2021"]
     page.get_by_label("From", exact=True).select_option("11 January 2021")
     expect(page.locator(".mode-status")).to_contain_text("Average of 7 weeks")
     chart = page.locator("#charts svg[role=img]").first

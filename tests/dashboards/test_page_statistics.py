@@ -39,7 +39,8 @@ def in_the_browser(page: Page, low: Any, value: Any, high: Any) -> dict[str, Any
         const { mean, interval, quantile } = await import('./intervals.js');
         const { difference, qValues, rankOf } = await import('./differences.js');
         const z = quantile(published);
-        const cells = value.map((row, i) => row.map((v, j) => v === null ? null : { value: v, low: low[i][j], high: high[i][j] }));
+        const cell = (v, i, j) => v === null ? null : { value: v, low: low[i][j], high: high[i][j] };
+        const cells = value.map((row, i) => row.map((v, j) => cell(v, i, j)));
         const means = cells.map((row) => mean(row, z));
         const known = means.filter(Boolean);
         const pairs = cells.map(([a, b]) => a && b && difference(mean([a], z), mean([b], z)));

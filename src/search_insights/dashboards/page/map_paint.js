@@ -143,7 +143,7 @@ function hatch(colors, ratio, crossed) {
   return tile;
 }
 
-// Over the colour of a difference that the noise alone could explain: strokes against the direction of the other hatches.
+// Over the colour of a difference that the noise alone could explain: strokes in the other direction.
 function unsureHatch(colors, ratio) {
   const size = Math.round(5 * ratio);
   const tile = new OffscreenCanvas(size, size);

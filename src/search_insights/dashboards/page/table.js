@@ -11,8 +11,8 @@ const BAR_WIDTH = 150;
 
 const missing = (text) => h("span", { class: "missing" }, text);
 
-// view: { release, rows, cellOf(n, trend), trend, week, measure, why(n, trend), scale, judged, pins, selected, showAllRows,
-// onOpen(n), onPin(n), onShowAll() }
+// view: { release, rows, cellOf(n, trend), trend, week, measure, why(n, trend), scale, judged, pins, selected,
+// showAllRows, onOpen(n), onPin(n), onShowAll() }
 export class RegionTable {
   constructor(element) {
     this.element = element;
