@@ -145,3 +145,15 @@ def test_the_table_says_that_a_region_did_not_exist(broken_page: Visit) -> None:
     row = page.locator("#table tr", has_text="El Dorado West")
     assert "Not reported before the week of 1 February 2021" in row.inner_text()
     assert "not reported" in page.locator("#legend").inner_text()
+
+
+def test_no_comparison_crosses_a_break_without_saying_so(broken_page: Visit) -> None:
+    """The answer and the change mode name what lies between two weeks; unusual is judged between breaks only."""
+    page = broken_page.open(f"?since=4&week={LAST}")
+    answer = page.locator("#answer").inner_text()
+    assert "Compared with 4 weeks before: " in answer
+    assert "Between these weeks: another model, new edition, note on this week; values may differ" in answer
+    assert "of its" not in answer  # two weeks since the last break are too few to call one unusual
+    status = page.locator(".mode-status").inner_text()
+    assert "another model (18 Jan 2021), new edition (1 Feb 2021), note on this week (8 Feb 2021)" in status
+    assert "although nobody searched differently" in status

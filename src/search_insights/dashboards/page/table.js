@@ -11,8 +11,8 @@ const BAR_WIDTH = 150;
 
 const missing = (text) => h("span", { class: "missing" }, text);
 
-// view: { release, rows, cellOf(n, trend), trend, week, measure, why(n, trend), scale, judged, pins, selected, showAllRows,
-// onOpen(n), onPin(n), onShowAll() }
+// view: { release, rows, cellOf(n, trend), trend, week, measure, why(n, trend), scale, judged, pins, selected,
+// showAllRows, onOpen(n), onPin(n), onShowAll() }
 export class RegionTable {
   constructor(element) {
     this.element = element;
@@ -182,7 +182,7 @@ export class RegionTable {
     return [
       h(
         "td",
-        { class: "number wide" },
+        { class: cell.p > this.view.judged?.limit ? "number wide unsure" : "number wide" },
         h("div", { class: "bar" }, this.bar(cell), h("strong", {}, this.format(cell.value))),
       ),
       h("td", { class: "number range" }, range),
