@@ -313,9 +313,9 @@ function initialize() {
     refresh();
   });
   addEventListener("hashchange", followHash);
-  new ResizeObserver(([{ target }]) =>
-    document.documentElement.style.setProperty("--bar", `${target.offsetHeight}px`),
-  ).observe(document.querySelector(".controls"));
+  new ResizeObserver(([{ target }]) => {
+    if (target.offsetHeight) document.documentElement.style.setProperty("--bar", `${target.offsetHeight}px`);
+  }).observe(document.querySelector(".controls"));
   if (app.state.embed) {
     document.body.dataset.embed = app.state.embed === "series" ? "series" : "map";
     byId("full-link").hidden = false;
