@@ -38,6 +38,15 @@ const DARK = {
 };
 
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
+const STORED = "theme";
+
+// What the reader chose on an earlier visit. A browser may forbid a page to keep anything.
+try {
+  const chosen = localStorage.getItem(STORED);
+  if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
+} catch {
+  // Then the page begins as the system is.
+}
 
 function isDark() {
   const selected = document.documentElement.dataset.theme;
@@ -51,7 +60,18 @@ export function onThemeChange(listener) {
   document.addEventListener("themechange", listener);
 }
 
+// Only a choice that differs from the system's is kept, so that the page goes on following the system.
+function remember(chosen) {
+  try {
+    if ((chosen === "dark") === systemDark.matches) localStorage.removeItem(STORED);
+    else localStorage.setItem(STORED, chosen);
+  } catch {
+    // The choice holds until the page is closed.
+  }
+}
+
 export function toggleTheme() {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  remember(document.documentElement.dataset.theme);
   document.dispatchEvent(new Event("themechange"));
 }
