@@ -4,6 +4,7 @@ import { showAbout, showEmbed } from "./about.js";
 import { showAnswer } from "./answer.js";
 import { AskedCard } from "./asked.js";
 import { Charts } from "./charts.js";
+import { showPaper } from "./credits.js";
 import { loadJson, openRelease } from "./data.js";
 import { byId, h } from "./dom.js";
 import { capitalize, listParts, longDate } from "./format.js";
@@ -12,6 +13,7 @@ import { language, parts, say, sayAll } from "./messages.js";
 import { Modes } from "./modes.js";
 import { NeighbourButton } from "./neighbours.js";
 import { MapPanel } from "./panel.js";
+import { preparePrint } from "./print.js";
 import { Search } from "./search.js";
 import { addressOf, readAddress, togglePin, writeAddress } from "./state.js";
 import { TableCard } from "./table_card.js";
@@ -195,7 +197,8 @@ function draw(view, unknownRegion) {
   tableCard.show(view, app.state.pins, mapShown, () => started === app.updateCount).catch(showError);
   asked.show(view).catch(showError);
   const address = addressOf(app.state, defaults());
-  showEmbed(address, document.title, r.hasMap ? byId("embed-kind").value : "series");
+  showEmbed(address, document.title, r.hasMap ? byId("embed-kind").value : "series", r.trends.length);
+  showPaper(view);
   if (app.state.embed) byId("full-link").href = addressOf({ ...app.state, embed: null }, defaults());
   document.body.dataset.shown = `${r.ids[n]} ${r.trends[trend].name} ${r.weeks[week]}`;
 }
@@ -301,6 +304,7 @@ function initialize() {
     byId("about-title").focus({ preventScroll: true });
   });
   byId("embed-kind").addEventListener("change", refresh);
+  preparePrint({ panel, charts, tableCard });
   onThemeChange(() => {
     charts.invalidate();
     refresh();
