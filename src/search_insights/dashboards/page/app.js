@@ -4,6 +4,7 @@ import { showAbout, showEmbed } from "./about.js";
 import { showAnswer } from "./answer.js";
 import { AskedCard } from "./asked.js";
 import { Charts } from "./charts.js";
+import { showPaper } from "./credits.js";
 import { loadJson, openRelease } from "./data.js";
 import { byId, h } from "./dom.js";
 import { capitalize, countryName, listParts, longDate } from "./format.js";
@@ -14,6 +15,7 @@ import { language, parts, say, sayAll } from "./messages.js";
 import { Modes } from "./modes.js";
 import { NeighbourButton } from "./neighbours.js";
 import { MapPanel } from "./panel.js";
+import { preparePrint } from "./print.js";
 import { Search } from "./search.js";
 import { Share } from "./share.js";
 import { MAX_PINS, addressOf, readAddress, togglePin, writeAddress } from "./state.js";
@@ -199,7 +201,8 @@ function draw(view) {
   asked.show(view).catch(showError);
   const address = addressOf(share.stateOf(app.state, r.weeks[week]), defaults());
   share.show(address, r.weeks[week]);
-  showEmbed(address, document.title, r.hasMap ? byId("embed-kind").value : "series");
+  showEmbed(address, document.title, r.hasMap ? byId("embed-kind").value : "series", r.trends.length);
+  showPaper(view);
   if (app.state.embed) byId("full-link").href = addressOf({ ...app.state, embed: null }, defaults());
   document.body.dataset.shown = `${r.ids[n]} ${r.trends[trend].name} ${r.weeks[week]}`;
 }
@@ -305,6 +308,7 @@ function initialize() {
   );
   byId("theme").addEventListener("click", toggleTheme);
   byId("embed-kind").addEventListener("change", refresh);
+  preparePrint({ panel, charts, tableCard });
   onThemeChange(() => {
     charts.invalidate();
     refresh();

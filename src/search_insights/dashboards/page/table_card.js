@@ -12,7 +12,7 @@ export class TableCard {
   // handlers: { onOpen(n), onPin(n), onRefresh() }
   constructor(handlers) {
     Object.assign(this, { handlers, choice: null, showAllRows: false });
-    this.table = new RegionTable(byId("table"));
+    this.table = new RegionTable(byId("table"), byId("table-filter"));
   }
 
   // Another region: from its first rows on, and of its children.
@@ -40,6 +40,7 @@ export class TableCard {
     const values = cells.filter(Boolean).map(({ value }) => value);
     this.table.show({
       release: r,
+      list: `${chosen.kind} ${chosen.within}`,
       rows: chosen.rows,
       cellOf,
       trend,

@@ -48,12 +48,29 @@ try {
   // Then the page begins as the system is.
 }
 
+// On paper and in pictures the colours are light.
+let onPaper = false;
+
+export const setPaper = (on) => {
+  onPaper = on;
+};
+
+export function inLight(make) {
+  const before = onPaper;
+  setPaper(true);
+  try {
+    return make();
+  } finally {
+    setPaper(before);
+  }
+}
+
 function isDark() {
   const selected = document.documentElement.dataset.theme;
   return selected ? selected === "dark" : systemDark.matches;
 }
 
-export const theme = () => (isDark() ? DARK : LIGHT);
+export const theme = () => (isDark() && !onPaper ? DARK : LIGHT);
 
 export function onThemeChange(listener) {
   systemDark.addEventListener("change", listener);
