@@ -25,7 +25,7 @@ _COLLECT = """() => {
   while (walker.nextNode()) {
     if (!walker.currentNode.parentElement.closest('script, style, textarea, code')) texts.push(walker.currentNode.data);
   }
-  for (const name of ['aria-label', 'title', 'placeholder', 'alt', 'aria-roledescription', 'aria-valuetext']) {
+  for (const name of ['aria-label', 'title', 'placeholder', 'alt', 'aria-roledescription', 'aria-valuetext', 'label']) {
     for (const element of document.querySelectorAll(`[${name}]`)) texts.push(element.getAttribute(name));
   }
   return texts;
@@ -70,6 +70,8 @@ def words_of(site: Path) -> list[str]:
         index = read_json(data / "index.json.gz")
         words += [entry["key"], index["title"], index["country"], *index["topics"].values()]
         words += [text for trend in index["trends"] for text in (trend["title"], trend["name"])]
+        words += [text for trend in index["trends"] for topic in trend.get("topics", []) for text in topic["examples"]]
+        words += [str(index["credits"][key]) for key in ("version", "id", "publisher", "contact")]
         words += [file["name"] for file in index["files"]] + list(index["definitions"].values())
         words += [text for part in index["about"] for text in part["text"] if isinstance(text, str)]
         for name in ("regions", "finer"):

@@ -60,7 +60,8 @@ class Release {
     const own = (name) => (canSay(`level_${name}`) ? say(`level_${name}`) : null);
     this.title = title ?? this.title;
     this.country = countryName(this.country, this.countryCode);
-    this.trends = this.trends.map((t) => ({ ...t, title: trends?.[t.name] ?? t.title }));
+    const defined = (topic) => ({ ...topic, definition: definitions?.[topic.id] ?? topic.definition });
+    this.trends = this.trends.map((t) => ({ ...t, title: trends?.[t.name] ?? t.title, topics: t.topics?.map(defined) }));
     this.levels = this.levels.map((l) => ({ ...l, label: levels?.[l.name] ?? own(l.name) ?? l.label }));
     this.topics = { ...this.topics, ...topics };
     this.definitions = { ...this.definitions, ...definitions };
