@@ -69,8 +69,10 @@ def tab_stops(page: Page, count: int) -> list[str]:
         (f"?region={CALIFORNIA}", {"viewport": {"width": 390, "height": 844}}),
         (f"?dataset={QAZARIA}&region=qz/c/011", {}),
         ("?embed=series", {}),
+        ("?since=1&by=state", {"color_scheme": "dark"}),
+        (f"?region={CALIFORNIA}&from=2021-02-01&to=2021-02-22&scale=week", {"viewport": {"width": 390, "height": 844}}),
     ],
-    ids=["first view", "county, dark", "phone", "another country", "embedded"],
+    ids=["first view", "county, dark", "phone", "another country", "embedded", "change, dark", "average, phone"],
 )
 def test_axe_finds_no_serious_problem(open_page: OpenPage, query: str, options: dict[str, Any]) -> None:
     """axe checks names, roles, contrast and structure for accessibility."""

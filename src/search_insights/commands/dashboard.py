@@ -38,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="outlines for the map: TopoJSON in longitude and latitude, whose ids are place_ids",
     )
+    parser.add_argument(
+        "--address", metavar="URL", help="where the site will be, so that shared links get a preview picture"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -50,7 +53,13 @@ def run(args: argparse.Namespace) -> int:
     specs = [load_spec(source) for source in args.spec]
     with Steps() as steps:
         site = dashboard(
-            args.dataset, args.out, geographies=geographies, specs=specs, shapes=args.shapes, progress=steps.show
+            args.dataset,
+            args.out,
+            geographies=geographies,
+            specs=specs,
+            shapes=args.shapes,
+            address=args.address,
+            progress=steps.show,
         )
     out(f"{site.folder}: {', '.join(site.datasets)}; {site.files:,} files, {site.bytes / 1e6:.1f} MB")
     out(f"look at it:  search-insights serve {shlex.quote(str(site.folder))}")

@@ -29,9 +29,12 @@ import numpy.typing as npt
 
 from search_insights.dashboards.aliases import aliases_of
 from search_insights.dashboards.asked import Asked
+from search_insights.dashboards.facts import Fact, as_json
 from search_insights.dashboards.region_table import lives
 from search_insights.dashboards.regions import Places, level_label
+from search_insights.dashboards.reuse import credits_of, topics_of
 from search_insights.dashboards.shapes import Shapes
+from search_insights.dashboards.translations import definitions, topic_titles, translations
 from search_insights.dashboards.values import MISSING, Table
 from search_insights.dashboards.words import about, breaks, peak
 from search_insights.dataset.folder import Dataset
@@ -39,7 +42,7 @@ from search_insights.spec.geography import Region
 
 BLOCK_WEEKS = 8
 _CORE_REGIONS = 6_000  # regions.json.gz holds whole levels up to this many regions
-_CLASSES = 9  # colours of the scale; the last one is open-ended
+CLASSES = 9  # colours of the scale; the last one is open-ended
 _ROUND_STEPS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5, 10.0)
 
 
@@ -53,6 +56,7 @@ class View:
     shapes: Shapes | None
     asked: Asked | None
     downloads: tuple[Path, ...]
+    beside: tuple[Path, ...] = ()  # files that are offered too, beside the folder of the downloads
 
     @cached_property
     def core(self) -> int:
@@ -89,10 +93,11 @@ def _index(view: View, with_series: list[int]) -> dict[str, Any]:
     return {
         "title": dataset.title,
         "country": view.places.geography.country.name,
+        "countryCode": view.places.geography.country.code,
         "created": dataset.package.get("created", ""),
         "weeks": [week.isoformat() for week in dataset.weeks],
         "trends": [
-            {"name": t.name, "title": t.title, "column": t.column, "step": _step(view, i)}
+            {"name": t.name, "title": t.title, "column": t.column, "step": step_of(view, i), **_topics(dataset, t.name)}
             for i, t in enumerate(dataset.trends)
         ],
         "levels": _levels(view),
@@ -102,18 +107,30 @@ def _index(view: View, with_series: list[int]) -> dict[str, Any]:
         "decimals": table.decimals,
         "missing": MISSING,
         "blockWeeks": BLOCK_WEEKS,
-        "classes": _CLASSES,
+        "classes": CLASSES,
         "hasMap": view.shapes is not None,
         "breaks": breaks(dataset),
         "lives": lives(view.places.listed, dataset, view.places),
         "peak": peak(dataset, view.places),
+        "topics": topic_titles(dataset.package),
+        "definitions": definitions(dataset.package),
+        "translations": translations(dataset.package),
         "confidence": dataset.package.get("reliability", {}).get("confidence"),
         "knowsUnreported": view.places.not_reported is not None,
-        "reasons": _reasons(view),
+        "reasons": [as_json(reason) for reason in _reasons(view)],
         "aliases": aliases_of(view.places.regions),
         "about": about(dataset, view.places),
-        "files": [{"name": path.name, "bytes": path.stat().st_size} for path in view.downloads],
+        "credits": credits_of(dataset),
+        "files": [*map(_file, view.downloads), *({**_file(path), "beside": True} for path in view.beside)],
     }
+
+
+def _topics(dataset: Dataset, trend: str) -> dict[str, Any]:
+    return {"topics": topics} if (topics := topics_of(dataset, trend)) else {}
+
+
+def _file(path: Path) -> dict[str, Any]:
+    return {"name": path.name, "bytes": path.stat().st_size}
 
 
 def _levels(view: View) -> list[dict[str, Any]]:
@@ -137,7 +154,7 @@ def _levels(view: View) -> list[dict[str, Any]]:
     return rows
 
 
-def _step(view: View, trend: int) -> float:
+def step_of(view: View, trend: int) -> float:
     """Return the width of a colour class: a round number that leaves few values of all weeks to the last class."""
     table = view.table
     values = table.values[table.numbers < view.core, trend, 0, :]
@@ -145,13 +162,13 @@ def _step(view: View, trend: int) -> float:
     top = float(np.quantile(found, 0.95)) if len(found) else 0.0
     if top <= 0:
         return 1.0
-    wanted = top / (_CLASSES - 1)
+    wanted = top / (CLASSES - 1)
     power = 10.0 ** math.floor(math.log10(wanted))
     return float(f"{power * next(step for step in _ROUND_STEPS if step * power >= wanted * 0.999):.6g}")
 
 
-def _reasons(view: View) -> list[str]:
-    return sorted(set((view.places.not_reported or {}).values()))
+def _reasons(view: View) -> list[Fact]:
+    return sorted(set((view.places.not_reported or {}).values()), key=repr)
 
 
 def _columns(view: View, regions: Sequence[Region], parents: npt.NDArray[np.int32]) -> dict[str, Any]:

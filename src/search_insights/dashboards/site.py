@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -13,12 +13,16 @@ from typing import Any
 from search_insights.dashboards.asked import read_asked
 from search_insights.dashboards.data_files import View, write_data
 from search_insights.dashboards.downloads import write_downloads
+from search_insights.dashboards.preview import add_preview
 from search_insights.dashboards.regions import find_places
+from search_insights.dashboards.reuse import write_with_intervals
 from search_insights.dashboards.shapes import Shapes, load_topology, packaged_topology, project_shapes
+from search_insights.dashboards.translations import titles
 from search_insights.dashboards.values import read_values, require_same_csv
 from search_insights.dataset.folder import Dataset, read_dataset
 from search_insights.errors import InputError
 from search_insights.spec.geography import Geography
+from search_insights.spec.publisher import is_address
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import PACKAGED_SPECS, load_spec
 from search_insights.support.files import read_plain
@@ -47,13 +51,16 @@ def dashboard(
     geographies: Sequence[Geography] = (),
     specs: Sequence[Spec] = (),
     shapes: Sequence[Path] = (),
+    address: str | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Site:
     """Build a site from published datasets; replace an existing site in one step or not at all.
 
     `geographies`, `specs` and `shapes` add to the packaged ones. A dataset of a country without a known geography shows
-    the regions that its rows name.
+    the regions that its rows name. `address` is where the site will be: links that are shared then have a picture.
     """
+    if address is not None and not is_address(address):
+        raise InputError(f"{address}: not the address of a site; expected one such as https://example.org/trends/")
     found = [read_dataset(folder) for folder in datasets]
     keys = _keys(found)
     _refuse_to_lose_files(out)
@@ -66,6 +73,9 @@ def dashboard(
                 progress(f"reading {dataset.folder}")
                 downloads = write_downloads(dataset, draft / "dataset" / key)
                 view = _view(dataset, geographies, [*specs, *packaged_specs()], topologies, downloads)
+                view = replace(view, beside=(write_with_intervals(dataset, key, draft / "dataset"),))
+                if not entries:
+                    add_preview(view, draft, address)
                 progress(f"writing the data of {dataset.folder}")
                 entries.append(_write_dataset(view, key, draft))
             (draft / _SITE_FILE).write_text(
@@ -142,8 +152,15 @@ def _write_dataset(view: View, key: str, draft: Path) -> dict[str, Any]:
     data = f"data/{key}-{digest.hexdigest()[:12]}"
     write_data(view, draft / data)
     country = view.places.geography.country
-    title = view.dataset.title
-    return {"key": key, "country": country.name, "title": title, "data": data, "dataset": f"dataset/{key}"}
+    return {
+        "key": key,
+        "country": country.name,
+        "code": country.code,
+        "title": view.dataset.title,
+        "titles": titles(view.dataset.package),
+        "data": data,
+        "dataset": f"dataset/{key}",
+    }
 
 
 def _copy_page(source: Traversable, folder: Path) -> None:

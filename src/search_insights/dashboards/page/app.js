@@ -4,15 +4,18 @@ import { showAbout, showEmbed } from "./about.js";
 import { showAnswer } from "./answer.js";
 import { AskedCard } from "./asked.js";
 import { Charts } from "./charts.js";
+import { showPaper } from "./credits.js";
 import { loadJson, openRelease } from "./data.js";
 import { byId, h } from "./dom.js";
-import { capitalize, listParts, longDate } from "./format.js";
+import { capitalize, countryName, listParts, longDate } from "./format.js";
 import { datasetOf, followLink } from "./links.js";
 import { loadMapValues, measureOf } from "./measures.js";
+import { showLanguages } from "./language.js";
 import { language, parts, say, sayAll } from "./messages.js";
 import { Modes } from "./modes.js";
 import { NeighbourButton } from "./neighbours.js";
 import { MapPanel } from "./panel.js";
+import { preparePrint } from "./print.js";
 import { Search } from "./search.js";
 import { Share } from "./share.js";
 import { MAX_PINS, addressOf, readAddress, togglePin, writeAddress } from "./state.js";
@@ -198,7 +201,8 @@ function draw(view) {
   asked.show(view).catch(showError);
   const address = addressOf(share.stateOf(app.state, r.weeks[week]), defaults());
   share.show(address, r.weeks[week]);
-  showEmbed(address, document.title, r.hasMap ? byId("embed-kind").value : "series");
+  showEmbed(address, document.title, r.hasMap ? byId("embed-kind").value : "series", r.trends.length);
+  showPaper(view);
   if (app.state.embed) byId("full-link").href = addressOf({ ...app.state, embed: null }, defaults());
   document.body.dataset.shown = `${r.ids[n]} ${r.trends[trend].name} ${r.weeks[week]}`;
 }
@@ -294,7 +298,7 @@ function relatives(r, key, others) {
 }
 
 function initialize() {
-  document.documentElement.lang = language;
+  showLanguages();
   byId("loading").textContent = say("loading");
   sayAll(document);
   byId("countries").append(...site.datasets.map((d) => h("option", { value: d.key }, datasetLabel(d))));
@@ -304,6 +308,7 @@ function initialize() {
   );
   byId("theme").addEventListener("click", toggleTheme);
   byId("embed-kind").addEventListener("change", refresh);
+  preparePrint({ panel, charts, tableCard });
   onThemeChange(() => {
     charts.invalidate();
     refresh();
@@ -325,7 +330,8 @@ function initialize() {
 // A dataset is labelled by its country; datasets of the same country also by their titles.
 function datasetLabel(d) {
   const sameCountry = site.datasets.filter((other) => other.country === d.country).length > 1;
-  return sameCountry ? say("dataset_label", { country: d.country, title: d.title }) : d.country;
+  const country = countryName(d.country, d.code);
+  return sameCountry ? say("dataset_label", { country, title: d.titles[language] ?? d.title }) : country;
 }
 
 // A link to a part of the page, such as #about: the part is hidden until the first view is shown.

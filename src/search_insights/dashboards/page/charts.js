@@ -1,6 +1,7 @@
 // The card of time series: one chart per trend, with readouts, a legend and a table.
 
 import { brushWeeks } from "./brush.js";
+import { reuseNote, sourceLine, viewAddress } from "./credits.js";
 import { byId, h, s } from "./dom.js";
 import { EnlargedChart, enlargeButton } from "./enlarge.js";
 import { REGION_COLUMNS, downloadMenu, regionFields, valueColumns, valueFields } from "./download.js";
@@ -8,7 +9,7 @@ import { formatNumber, formatPercent, shortDate, weekDates, weekLabel } from "./
 import { parts as partsOf, say } from "./messages.js";
 import { seriesPicture } from "./picture.js";
 import { breakLetter, drawChart, readout, seriesTable } from "./series.js";
-import { theme } from "./theme.js";
+import { inLight, theme } from "./theme.js";
 
 const DASHES = [null, "7 3", "2 3", "9 3 2 3", "5 2", "1 2"];
 const MAX_CHILD_LINES = 400;
@@ -19,7 +20,8 @@ export class Charts {
     this.element = byId("charts");
     this.drawn = [];
     this.enlarged = new EnlargedChart(onWeek);
-    const content = { csv: () => this.csv(), picture: () => this.picture(), name: () => this.name() };
+    const note = () => reuseNote(this.view.release);
+    const content = { csv: () => this.csv(), picture: () => this.picture(), name: () => this.name(), note };
     byId("series-downloads").append(downloadMenu(say("download_series"), content));
     byId("series-details").addEventListener("toggle", () => this.drawTable());
     new ResizeObserver(() => this.view && this.element.clientWidth !== this.width && this.rebuild()).observe(
@@ -57,8 +59,8 @@ export class Charts {
     this.width = this.element.clientWidth;
     if (!this.width) return;
     const { release: r, week } = this.view;
-    const height = Math.max(118, Math.min(170, this.width * 0.3));
-    this.drawn = r.trends.map((_, trend) => this.card(this.chart(trend), height));
+    this.height = Math.max(118, Math.min(170, this.width * 0.3));
+    this.drawn = r.trends.map((_, trend) => this.card(this.chart(trend), this.height));
     this.element.replaceChildren(...this.drawn.map(({ card }) => card));
     this.drawLegend();
     this.drawBreaks();
@@ -235,13 +237,17 @@ export class Charts {
 
   picture() {
     const { release: r, n, week } = this.view;
-    const charts = this.drawn.map(({ chart, svg }) => ({ ...chart, svg }));
     const breaks = r.breaks.map(({ week: at, label }, i) =>
       say("picture_break", { letter: breakLetter(i), label, date: shortDate(r.weeks[at]) }),
     );
-    const source = [`${r.title}.`, r.peakSentence, ...breaks, say("picture_gaps")].filter(Boolean).join(" ");
+    const said = [sourceLine(r), r.peakSentence, ...breaks, say("picture_gaps"), viewAddress()];
+    const source = said.filter(Boolean).join(" ");
     const subtitle = say("selected_week", { dates: weekDates(r.weeks[week]) });
-    return seriesPicture(charts, { title: r.label(n), subtitle, source });
+    return inLight(() => {
+      const drawn = r.trends.map((_, trend) => this.chart(trend));
+      const charts = drawn.map((chart) => ({ ...chart, svg: drawChart(chart, this.width, this.height).svg }));
+      return seriesPicture(charts, { title: r.label(n), subtitle, source });
+    });
   }
 
   name() {

@@ -33,8 +33,9 @@ function save(name, blob) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-// The label is the accessible name. csv() returns rows, picture() an SVG element, and name() the file name without its extension.
-export function downloadMenu(label, { csv, picture, name }) {
+// The label is the accessible name. csv() returns rows, picture() an SVG element, name() the file name without its
+// extension, and note() what readers should know of what they download.
+export function downloadMenu(label, { csv, picture, name, note }) {
   const item = (key, download) =>
     h(
       "button",
@@ -47,6 +48,7 @@ export function downloadMenu(label, { csv, picture, name }) {
       },
       say(key),
     );
+  const about = h("div", { class: "menu-note" });
   const menu = h(
     "details",
     { class: "menu" },
@@ -57,8 +59,10 @@ export function downloadMenu(label, { csv, picture, name }) {
       item("download_csv", async () => save(`${name()}.csv`, new Blob([csvText(await csv())], { type: "text/csv" }))),
       item("download_png", async () => save(`${name()}.png`, await pngOf(picture()))),
       item("download_svg", () => save(`${name()}.svg`, new Blob([svgText(picture())], { type: "image/svg+xml" }))),
+      about,
     ),
   );
+  menu.addEventListener("toggle", () => menu.open && about.replaceChildren(...note()));
   menu.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !menu.open) return;
     menu.open = false;

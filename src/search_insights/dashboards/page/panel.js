@@ -1,16 +1,21 @@
 // The map card: the map with its title, level buttons, tooltip, legend, zoom buttons and downloads.
 
+import { reuseNote, sourceLine, viewAddress } from "./credits.js";
 import { judge } from "./differences.js";
 import { byId, h } from "./dom.js";
 import { REGION_COLUMNS, downloadMenu, regionFields, valueColumns, valueFields } from "./download.js";
 import { capitalize, formatInterval, formatNumber, formatSigned, weekLabel } from "./format.js";
 import { Legend } from "./legend.js";
 import { RegionMap } from "./map.js";
-import { describe, detailOf, measureRows, measured } from "./measures.js";
+import { describe, detailOf, loadMapValues, measureRows, measured } from "./measures.js";
 import { say } from "./messages.js";
 import { Outlines } from "./outline.js";
 import { mapPicture } from "./picture.js";
 import { scaleFor } from "./scales.js";
+import { inLight } from "./theme.js";
+import { recentWeeks, showContext } from "./tooltip.js";
+
+const CONTEXT_DELAY = 120; // milliseconds
 
 export class MapPanel {
   // handlers: { onPick(n), onUp(), onLevel(name), onScale(name) }
@@ -20,7 +25,8 @@ export class MapPanel {
     byId("zoom-in").addEventListener("click", () => this.map?.zoom(1.8));
     byId("zoom-out").addEventListener("click", () => this.map?.zoom(1 / 1.8));
     byId("zoom-fit").addEventListener("click", () => this.map?.fit());
-    const content = { csv: () => this.csv(), picture: () => this.picture(), name: () => this.name() };
+    const note = () => reuseNote(this.release, this.view.trend);
+    const content = { csv: () => this.csv(), picture: () => this.picture(), name: () => this.name(), note };
     byId("map-downloads").append(downloadMenu(say("download_map"), content));
   }
 
@@ -65,7 +71,8 @@ export class MapPanel {
     const judged = view.measure.kind === "change" ? judge(map.targets.map(this.cellOf)) : null;
     const isUnsure = (n) => judged !== null && this.cellOf(n)?.p > judged.limit;
     Object.assign(map.scene, { scale: scaleFor(view, values), judged, isUnsure });
-    this.legend.show(view.release, map.scene, values, view.measure);
+    this.legendOf = [view.release, map.scene, values, view.measure];
+    this.legend.show(...this.legendOf);
   }
 
   async createMap(r) {
@@ -133,10 +140,36 @@ export class MapPanel {
     return detailOf(this.view.measure, cell, this.map.scene.isUnsure(n));
   }
 
+  // Draw again at once, in the colours of now, for paper.
+  paintNow(ratio) {
+    if (!this.map?.scene?.scale) return;
+    this.legend.show(...this.legendOf);
+    this.map.paintNow(ratio);
+  }
+
+  // The cells of a topic, once they are there: of the map's regions all recent weeks, of finer ones the whole series.
+  async readTopic(t, n) {
+    const { release: r, childSeries, week } = this.view;
+    if (n >= r.core) return (region, at) => childSeries?.at(region, t, at) ?? null;
+    const weeks = t === this.view.trend ? recentWeeks(r, week).filter((at) => at !== null) : [week];
+    return loadMapValues(r, t, weeks);
+  }
+
+  // After a moment over a region the tooltip also gets what has to be loaded first.
+  addContext(n, element, place) {
+    clearTimeout(this.contextTimer);
+    this.contextTimer = setTimeout(async () => {
+      await showContext(element, this.view, n, (t) => this.readTopic(t, n));
+      if (this.map?.hover === n) place();
+    }, CONTEXT_DELAY);
+  }
+
   drawTip(n, [x, y] = this.map.positionOf(n)) {
     const { release: r } = this;
     const cell = this.cellOf(n);
     const tip = byId("tip");
+    const known = this.context?.key === `${n} ${this.view.trend} ${this.view.week}`;
+    if (!known) this.context = { key: `${n} ${this.view.trend} ${this.view.week}`, element: h("div", { class: "context" }) };
     tip.replaceChildren(
       h("strong", {}, r.label(n)),
       h("span", { class: "location" }, r.location(n)),
@@ -149,14 +182,24 @@ export class MapPanel {
           )
         : h("span", { class: "missing" }, this.whyOf(n)),
       this.view.measure.kind !== "week" && cell ? h("span", { class: "detail" }, this.detail(n, cell)) : "",
+      this.context.element,
     );
     tip.hidden = false;
-    const { offsetWidth: width, offsetHeight: height } = tip;
-    const left = Math.min(Math.max(4, x - width / 2), this.map.width - width - 4);
-    const above = y - height - 16;
-    tip.style.left = `${left}px`;
-    tip.style.top = `${above < 4 ? y + 22 : above}px`;
+    const place = () => this.placeTip(tip, x, y);
+    place();
+    if (!known) this.addContext(n, this.context.element, place);
     this.legend.mark(cell);
+  }
+
+  // Above the region if there is room, else below it, else beside it: never cut, and never under the pointer.
+  placeTip(tip, x, y) {
+    const { offsetWidth: width, offsetHeight: height } = tip;
+    const [above, below] = [y - height - 16, y + 22];
+    const beside = above < 4 && below + height > this.map.height - 4;
+    const left = beside ? (x + 20 + width < this.map.width ? x + 20 : x - width - 20) : x - width / 2;
+    const top = beside ? Math.max(4, Math.min(y - height / 2, this.map.height - height - 4)) : above < 4 ? below : above;
+    tip.style.left = `${Math.min(Math.max(4, left), this.map.width - width - 4)}px`;
+    tip.style.top = `${top}px`;
   }
 
   showWheelHint() {
@@ -174,9 +217,10 @@ export class MapPanel {
 
   picture() {
     const { release: r, trend, container } = this.view;
-    const source = [`${r.title}.`, r.peakSentence, say("picture_hatched")].filter(Boolean).join(" ");
+    const said = [sourceLine(r), r.peakSentence, say("picture_hatched"), viewAddress()];
+    const source = said.filter(Boolean).join(" ");
     const title = say("topic_in_region", { topic: r.trends[trend].title, region: r.label(container) });
-    return mapPicture(this.map, r, { title, source, subtitle: describe(r, this.view.measure) });
+    return inLight(() => mapPicture(this.map, r, { title, source, subtitle: describe(r, this.view.measure) }));
   }
 
   name() {

@@ -1,9 +1,11 @@
 // The table of regions: the same values as the map, with intervals, sortable by any column.
 
+import { rowsOnPaper } from "./credits.js";
 import { CONFIDENCE } from "./differences.js";
 import { h, s } from "./dom.js";
 import { capitalize, compareNames, formatNumber, formatPercent, formatSigned } from "./format.js";
 import { say } from "./messages.js";
+import { RowFilter } from "./table_filter.js";
 import { theme } from "./theme.js";
 
 const FIRST_ROWS = 15;
@@ -11,12 +13,26 @@ const BAR_WIDTH = 150;
 
 const missing = (text) => h("span", { class: "missing" }, text);
 
-// view: { release, rows, cellOf(n, trend), trend, week, measure, why(n, trend), scale, judged, pins, selected, showAllRows,
+// The end of the bars: the highest value or interval of the list, and at least one step of the colours.
+function highest({ release, cellOf, trend }, rows) {
+  const ends = rows.map((n) => cellOf(n, trend)).flatMap((cell) => (cell ? [cell.high ?? cell.value] : []));
+  return ends.reduce((a, b) => Math.max(a, b), release.trends[trend].step);
+}
+
+// view: { release, list, rows, cellOf(n, trend), trend, week, measure, why(n, trend), scale, judged, pins, selected, showAllRows,
 // onOpen(n), onPin(n), onShowAll() }
 export class RegionTable {
-  constructor(element) {
+  constructor(element, filter) {
     this.element = element;
+    this.filter = new RowFilter(filter, () => this.show(this.view));
     this.sort = { key: "value", down: true };
+    this.paperRows = null;
+  }
+
+  // On paper nothing can be opened: show all rows if there are at most so many; null is the screen.
+  showOnPaper(most) {
+    this.paperRows = most;
+    if (this.view) this.show(this.view);
   }
 
   show(view) {
@@ -24,8 +40,12 @@ export class RegionTable {
       this.sort = { key: "value", down: true };
     this.view = view;
     const { release } = view;
-    const sorted = this.sorted();
-    const shown = sorted.filter((n, i) => view.showAllRows || i < FIRST_ROWS || n === view.selected);
+    this.filter.setList(view.list, view.rows.length > FIRST_ROWS);
+    const sorted = this.sorted().filter(this.filter.matcher(release));
+    const all = view.showAllRows || sorted.length <= (this.paperRows ?? 0);
+    const shown = sorted.filter((n, i) => all || i < FIRST_ROWS || n === view.selected);
+    this.top = highest(view, sorted);
+    const places = new Set(view.rows.map((n) => release.parents[n])).size > 1;
     const codes = view.rows.some((n) => release.codes[n] !== release.names[n] && !release.level(n).codes);
     const table = h(
       "table",
@@ -37,6 +57,7 @@ export class RegionTable {
           "tr",
           {},
           this.head("name", capitalize(release.level(view.rows[0]).label)),
+          places && this.head("place", capitalize(release.level(release.parents[view.rows[0]]).label), "narrow"),
           codes && this.head("code", say("code"), "narrow"),
           this.trendHeads(),
           h("th", { scope: "col", class: "pin-cell" }, h("span", { class: "visually-hidden" }, say("compare"))),
@@ -45,20 +66,22 @@ export class RegionTable {
       h(
         "tbody",
         {},
-        shown.map((n) => this.row(n, codes)),
+        shown.map((n) => this.row(n, codes, places)),
       ),
     );
     const label = say("show_all", { count: sorted.length });
     const showAll = h("button", { type: "button", class: "show-all", onclick: () => view.onShowAll() }, label);
     const focus = document.activeElement?.closest?.("[data-key]")?.dataset.key;
-    this.element.replaceChildren(table, ...(shown.length < sorted.length ? [showAll] : []));
+    const note = h("p", { class: "paper" }, rowsOnPaper(shown.length, sorted.length));
+    this.filter.showCount(sorted.length, view.rows.length);
+    this.element.replaceChildren(table, ...(shown.length < sorted.length ? [showAll, note] : []));
     if (focus) this.element.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
   }
 
   sorted() {
     const { release, rows, cellOf, trend } = this.view;
     const { key, down } = this.sort;
-    const text = { name: (n) => release.label(n), code: (n) => release.codes[n] }[key];
+    const text = { name: (n) => release.label(n), code: (n) => release.codes[n], place: (n) => release.location(n) }[key];
     if (text) return rows.toSorted((a, b) => compareNames(text(a), text(b)) * (down ? -1 : 1));
     const which = key === "value" ? trend : Number(key);
     const value = new Map(rows.map((n) => [n, cellOf(n, which)?.value]));
@@ -90,9 +113,11 @@ export class RegionTable {
     const active = this.sort.key === key;
     const arrow = active ? (this.sort.down ? "▼" : "▲") : "";
     const sort = () => {
-      this.sort = { key, down: active ? !this.sort.down : key !== "name" && key !== "code" };
+      this.sort = { key, down: active ? !this.sort.down : !["name", "place", "code"].includes(key) };
       this.show(this.view);
     };
+    // On paper nothing can be sorted, and browsers leave buttons out of a head that they repeat.
+    if (this.paperRows !== null) return h("th", { scope: "col", class: className }, label);
     return h(
       "th",
       { scope: "col", class: className, "aria-sort": active ? (this.sort.down ? "descending" : "ascending") : null },
@@ -105,7 +130,7 @@ export class RegionTable {
     );
   }
 
-  row(n, codes) {
+  row(n, codes, places) {
     const { release, cellOf, trend, pins, onOpen, onPin } = this.view;
     const name = h(
       "button",
@@ -123,6 +148,7 @@ export class RegionTable {
       "tr",
       { class: selected ? "selected" : null, "aria-current": selected ? "true" : null },
       h("th", { scope: "row" }, name),
+      places && h("td", { class: "narrow" }, release.location(n)),
       codes && h("td", { class: "narrow" }, release.codes[n]),
       values,
       h(
@@ -182,7 +208,7 @@ export class RegionTable {
     return [
       h(
         "td",
-        { class: "number wide" },
+        { class: cell.p > this.view.judged?.limit ? "number wide unsure" : "number wide" },
         h("div", { class: "bar" }, this.bar(cell), h("strong", {}, this.format(cell.value))),
       ),
       h("td", { class: "number range" }, range),
@@ -194,7 +220,9 @@ export class RegionTable {
   bar(cell) {
     const colors = theme();
     const { scale } = this.view;
-    const x = (value) => 5 + scale.share(value) * (BAR_WIDTH - 10);
+    // A difference has its place on the colour scale; a value has it up to the highest of the list, which may lie beyond.
+    const share = (value) => (scale.kind === "change" ? scale.share(value) : Math.min(1, Math.max(0, value / this.top)));
+    const x = (value) => 5 + share(value) * (BAR_WIDTH - 10);
     return s(
       "svg",
       { width: BAR_WIDTH, height: 14, viewBox: `0 0 ${BAR_WIDTH} 14`, "aria-hidden": "true" },

@@ -12,7 +12,7 @@ export class TableCard {
   // handlers: { onOpen(n), onPin(n), onRefresh() }
   constructor(handlers) {
     Object.assign(this, { handlers, choice: null, showAllRows: false });
-    this.table = new RegionTable(byId("table"));
+    this.table = new RegionTable(byId("table"), byId("table-filter"));
   }
 
   // Another region: from its first rows on, and of its children.
@@ -40,6 +40,7 @@ export class TableCard {
     const values = cells.filter(Boolean).map(({ value }) => value);
     this.table.show({
       release: r,
+      list: `${chosen.kind} ${chosen.within}`,
       rows: chosen.rows,
       cellOf,
       trend,
@@ -71,7 +72,8 @@ export class TableCard {
       found.push({ kind: "finest", level: finest, within: 0, rows: regionsOf(finest) });
     if (n !== container || r.parents[n] < 0) return found;
     const parent = r.parents[n];
-    const siblings = { kind: "siblings", level: r.level(n), within: parent, rows: r.children(parent), read: reader(parentSeries) };
+    const own = { level: r.level(n), within: parent, rows: r.children(parent) };
+    const siblings = { kind: "siblings", ...own, read: reader(parentSeries) };
     return rows.some((child) => childSeries?.has(child)) ? [...found, siblings] : [siblings, ...found];
   }
 
