@@ -47,6 +47,9 @@ VALUE_OBJECTS: dict[str, type[Any]] = {
 }
 
 
+OF_NAMES = ("sigma", "translation")  # their keys are levels, classes, categories, languages
+
+
 def accepted(table: str) -> set[str]:
     """Return the keys that the reader accepts in a table: those that it names when it refuses another."""
     header = section(table).header
@@ -59,9 +62,9 @@ def accepted(table: str) -> set[str]:
     return set(problem.expected.removeprefix("one of ").split(", "))
 
 
-@pytest.mark.parametrize("table", [s.name for s in SECTIONS if s.name != "sigma"])
+@pytest.mark.parametrize("table", [s.name for s in SECTIONS if s.name not in OF_NAMES])
 def test_the_table_has_every_key_that_a_spec_may_have_and_no_other(table: str) -> None:
-    """Compared with the reader itself, table by table; the keys of [sigma] are levels, classes and categories."""
+    """Compared with the reader itself, table by table, but for those whose keys are names of the spec."""
     tables = {s.name for s in SECTIONS if s.name}
     inside = {s.removeprefix(f"{table}.") for s in tables if s.startswith(f"{table}.")} if table else tables
     inside = {name for name in inside if "." not in name}
@@ -100,9 +103,8 @@ def test_the_comments_explain_every_table_and_key_once() -> None:
     text = commented_toml(plain_spec(), "A head.")
     joined = " ".join(line.removeprefix("# ") for line in text.splitlines())
     unused = {"size_classes", "size_classes.class", "counting", "measure", "top_searches", "publisher"}
-    used = {s.name for s in SECTIONS} - unused
     for part in SECTIONS:
-        for key in part.keys if part.name in used - {"sigma"} else ():
+        for key in part.keys if part.name not in {*unused, *OF_NAMES} else ():
             assert joined.count(_start(key)) == sum(_start(k) == _start(key) for s in SECTIONS for k in s.keys), (
                 key.name
             )

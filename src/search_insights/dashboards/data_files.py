@@ -29,10 +29,12 @@ import numpy.typing as npt
 
 from search_insights.dashboards.aliases import aliases_of
 from search_insights.dashboards.asked import Asked
+from search_insights.dashboards.facts import Fact, as_json
 from search_insights.dashboards.region_table import lives
 from search_insights.dashboards.regions import Places, level_label
 from search_insights.dashboards.reuse import credits_of, topics_of
 from search_insights.dashboards.shapes import Shapes
+from search_insights.dashboards.translations import definitions, topic_titles, translations
 from search_insights.dashboards.values import MISSING, Table
 from search_insights.dashboards.words import about, breaks, peak
 from search_insights.dataset.folder import Dataset
@@ -91,6 +93,7 @@ def _index(view: View, with_series: list[int]) -> dict[str, Any]:
     return {
         "title": dataset.title,
         "country": view.places.geography.country.name,
+        "countryCode": view.places.geography.country.code,
         "created": dataset.package.get("created", ""),
         "weeks": [week.isoformat() for week in dataset.weeks],
         "trends": [
@@ -109,9 +112,12 @@ def _index(view: View, with_series: list[int]) -> dict[str, Any]:
         "breaks": breaks(dataset),
         "lives": lives(view.places.listed, dataset, view.places),
         "peak": peak(dataset, view.places),
+        "topics": topic_titles(dataset.package),
+        "definitions": definitions(dataset.package),
+        "translations": translations(dataset.package),
         "confidence": dataset.package.get("reliability", {}).get("confidence"),
         "knowsUnreported": view.places.not_reported is not None,
-        "reasons": _reasons(view),
+        "reasons": [as_json(reason) for reason in _reasons(view)],
         "aliases": aliases_of(view.places.regions),
         "about": about(dataset, view.places),
         "credits": credits_of(dataset),
@@ -161,8 +167,8 @@ def step_of(view: View, trend: int) -> float:
     return float(f"{power * next(step for step in _ROUND_STEPS if step * power >= wanted * 0.999):.6g}")
 
 
-def _reasons(view: View) -> list[str]:
-    return sorted(set((view.places.not_reported or {}).values()))
+def _reasons(view: View) -> list[Fact]:
+    return sorted(set((view.places.not_reported or {}).values()), key=repr)
 
 
 def _columns(view: View, regions: Sequence[Region], parents: npt.NDArray[np.int32]) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def topics_of(dataset: Dataset, trend: str) -> list[dict[str, Any]]:
     ids = next((field.get("topics", []) for field in fields if field.get("trend") == trend), [])
     known = {topic["id"]: topic for topic in dataset.package.get("classification", {}).get("topics", [])}
     return [
-        {"definition": known[each]["definition"], "examples": list(known[each].get("examples", []))}
+        {"id": each, "definition": known[each]["definition"], "examples": list(known[each].get("examples", []))}
         for each in ids
         if known.get(each, {}).get("definition")
     ]

@@ -17,6 +17,7 @@ from search_insights.dashboards.preview import add_preview
 from search_insights.dashboards.regions import find_places
 from search_insights.dashboards.reuse import write_with_intervals
 from search_insights.dashboards.shapes import Shapes, load_topology, packaged_topology, project_shapes
+from search_insights.dashboards.translations import titles
 from search_insights.dashboards.values import read_values, require_same_csv
 from search_insights.dataset.folder import Dataset, read_dataset
 from search_insights.errors import InputError
@@ -151,8 +152,15 @@ def _write_dataset(view: View, key: str, draft: Path) -> dict[str, Any]:
     data = f"data/{key}-{digest.hexdigest()[:12]}"
     write_data(view, draft / data)
     country = view.places.geography.country
-    title = view.dataset.title
-    return {"key": key, "country": country.name, "title": title, "data": data, "dataset": f"dataset/{key}"}
+    return {
+        "key": key,
+        "country": country.name,
+        "code": country.code,
+        "title": view.dataset.title,
+        "titles": titles(view.dataset.package),
+        "data": data,
+        "dataset": f"dataset/{key}",
+    }
 
 
 def _copy_page(source: Traversable, folder: Path) -> None:

@@ -15,6 +15,7 @@ from search_insights.dataset.statement import lost_weeks
 from search_insights.dataset.straddling import straddling_summary
 from search_insights.dataset.tables import file_stem, region_columns, value_columns
 from search_insights.dataset.top_searches import KEY, line_fields, stem_of
+from search_insights.dataset.translations import translations
 from search_insights.spec.attribution import attribution
 from search_insights.spec.spec import Spec, Trend
 from search_insights.spec.straddling import Straddling
@@ -48,6 +49,7 @@ def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[
         "changes": changes(release),
         "lost_weeks": lost_weeks(release),
         "classification": classification(release),
+        **({"translations": found} if (found := translations(spec)) else {}),
         "removed_regions": {"path": "sparsity.json", "regions": int(release.removed.sum())},
         **({"straddling": straddling_summary(straddling)} if straddling.rows else {}),
         **(

@@ -40,6 +40,13 @@ _FIELD = {"name": Word, "title?": str, "trend?": Word, "id?": Word, "constraints
 _BREAK = {"week": str, "kind": Word, "reason": str, "differs": [str], "new_scale?": bool}
 _EDITION = {"edition": int, "first_week": str, "last_week": str, "weeks": int, "epsilon": float, "delta": float}
 _COUNTS = {"trend": Word, "first_week": str, "last_week": str, "factor": float, "weights": {}, "divided_by": Word}
+_TRANSLATION = {
+    "language": Word,
+    "title?": str,
+    "trends": [{"trend": Word, "title": str}],
+    "levels": [{"level": Word, "title": str}],
+    "topics": [{"id": Word, "title?": str, "definition?": str}],
+}
 _PUBLISHER = {
     **dict.fromkeys(("name", "kind", "contact", "intended_use"), str),
     **dict.fromkeys(("address?", "license?", "license_address?", "sector?", "preparation?", "justification?"), str),
@@ -57,6 +64,7 @@ PACKAGE = {
     "created?": str,
     "spec?": {"fingerprint?": str},
     "classification?": _CLASSIFICATION,
+    "translations?": [_TRANSLATION],
     "breaks?": [_BREAK],
     "changes?": [{"number": int, "kind": Word, "reason": str}],
     "scaling?": {"scope?": str, "trend?": Word, "maximum": float, "first_week?": str, "last_week?": str},

@@ -65,7 +65,7 @@ def _of_specs(old: Spec, new: Spec) -> Iterator[Difference]:
 
 
 def _of_words(old: Spec, new: Spec) -> Iterator[Difference]:
-    """Yield what differs in the words that the canonical text leaves out: of topics, and of the publisher."""
+    """Yield what differs in the words that the canonical text leaves out: of topics, publisher and other languages."""
     both = {c.id for c in old.categories} & {c.id for c in new.categories}
     before, after = (flat(_words(spec, both)) for spec in (old, new))
     for key in sorted(before.keys() | after.keys()):
@@ -76,7 +76,9 @@ def _of_words(old: Spec, new: Spec) -> Iterator[Difference]:
 def _words(spec: Spec, ids: Collection[str]) -> dict[str, Any]:
     topics = {c.id: {"definition": c.definition, "examples": _list(c.examples)} for c in spec.categories if c.id in ids}
     words = asdict(spec.publisher) if spec.publisher else {}
-    return {"categories": topics, "publisher": words | ({"authors": _list(words["authors"])} if words else {})}
+    languages = {t.language: dict(t.words) for t in spec.translations}
+    publisher = words | ({"authors": _list(words["authors"])} if words else {})
+    return {"categories": topics, "publisher": publisher, "translation": languages}
 
 
 def _list(texts: tuple[str, ...] | None) -> str | None:
@@ -170,6 +172,7 @@ def derived_spec(counted: Spec, present: Spec) -> Spec:
         reliability=present.reliability,
         sparsity=present.sparsity if same_weeks else counted.sparsity,
         scaling=scaling if has_scale else counted.scaling,
+        translations=present.translations,
         publisher=present.publisher,
     )
 

@@ -242,6 +242,24 @@ SECTIONS = (
         ),
     ),
     *PUBLICATION,
+    Section(
+        "[translation]",
+        "optional: what readers are shown in other languages, a table for each, such as [translation.fr]. Words only, "
+        "not part of the spec's fingerprint; they may be reworded at any time",
+        (
+            Key("LANGUAGE.title", "text", "the heading in that language", "one line", "the title"),
+            Key("LANGUAGE.trend.ID", "text", "the title of a trend", "one line", "the trend's title"),
+            Key(
+                "LANGUAGE.level.NAME",
+                "text",
+                "what a region of a level is called, in the singular",
+                "one line",
+                "its name",
+            ),
+            Key("LANGUAGE.category.ID", "text", "the name of a category", "one line", "its name"),
+            Key("LANGUAGE.definition.ID", "text", "the definition of a category", "one line", "its definition"),
+        ),
+    ),
     PUBLISHER,
 )
 

@@ -35,6 +35,7 @@ from search_insights.spec.publication_rules import Reliability, Scaling, Sparsit
 from search_insights.spec.publisher import Publisher
 from search_insights.spec.size_classes import SizeClass, wrong_size_classes
 from search_insights.spec.top_searches import TopSearches
+from search_insights.spec.translations import Translation, wrong_translations
 from search_insights.spec.zones import expected_zone, is_zone
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -155,6 +156,7 @@ class Spec:
     given_measures: tuple[Measure, ...] = ()
     top_searches: TopSearches | None = None
     publisher: Publisher | None = None
+    translations: tuple[Translation, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what is wrong, all at once, but not what only follows from something else that is wrong."""
@@ -166,7 +168,10 @@ class Spec:
         area = require(0 <= self.min_area_km2 < math.inf, "reporting.min_area_km2", "0 or more", self.min_area_km2)
         counting = wrong_counting(self.counting, self.given_measures, len(self.categories) - 1)
         others = [*wrong_size_classes(self.size_classes), *levels, *sigmas, *area, *counting]
-        refuse([*names, *self._wrong_calendar(), *trends, *others])
+        refuse([*names, *self._wrong_calendar(), *trends, *others, *wrong_translations(self.translations)])
+        # Words of what this spec does not have are left out; in a spec file they are refused.
+        kept = tuple(each.among(self.named_parts) for each in self.translations)
+        object.__setattr__(self, "translations", kept)
 
     def _wrong_words(self) -> Iterator[Problem]:
         yield from require_word(self.name, "name")
@@ -277,6 +282,13 @@ class Spec:
         return self.given_measures or tuple(Measure(c.id, (c.id,)) for c in self.categories)
 
     @property
+    def named_parts(self) -> dict[str, tuple[str, ...]]:
+        """What may have words in other languages: the ids of trends and categories and the names of levels."""
+        trends, categories = (tuple(thing.id for thing in things) for things in (self.trends, self.categories))
+        levels = (self.total.level, *self.level_names)
+        return {"trend": trends, "level": levels, "category": categories, "definition": categories}
+
+    @property
     def has_one_place(self) -> bool:
         """Whether all that a user-day counts is counted in one place."""
         return self.counting.place == ONE_PLACE
@@ -338,7 +350,7 @@ class Spec:
     def canonical(self) -> str:
         """Return the spec as text that does not depend on the layout of its file."""
         fields = asdict(self)
-        del fields["publisher"]  # words, as definitions are
+        del fields["publisher"], fields["translations"]  # words, as definitions are
         for key, default in (("counting", PAPER_COUNTING), ("given_measures", ()), ("top_searches", None)):
             if getattr(self, key) == default:  # not part of a spec of before it existed, whose fingerprint must stay
                 del fields[key]

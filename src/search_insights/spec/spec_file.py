@@ -29,6 +29,7 @@ from search_insights.spec.spec import (
 )
 from search_insights.spec.toml_table import Table
 from search_insights.spec.top_searches import TopSearches
+from search_insights.spec.translations import read_translations, unknown_words
 from search_insights.support.files import read_text_at_most
 from search_insights.support.toml import MAX_BYTES, parse_toml
 
@@ -103,6 +104,7 @@ def _spec(top: Table, draft: bool) -> Spec:
     stand_ins = _stand_ins(values)
     try:
         spec = Spec(**{key: stand_ins[key] if value is None else value for key, value in values.items()})
+        top.problems.extend(unknown_words(values["translations"], spec.named_parts))
     except SpecError as error:
         top.problems.extend(error.problems)
     refuse(top.problems)
@@ -133,6 +135,7 @@ def _values(top: Table) -> dict[str, Any]:
         counting=top.table("counting").read(Counting) if top.has("counting") else PAPER_COUNTING,
         given_measures=tuple(t.read(Measure) for t in top.tables("measure")) if top.has("measure") else (),
         top_searches=top.table("top_searches").read(TopSearches) if top.has("top_searches") else None,
+        translations=read_translations(top.table("translation")) if top.has("translation") else (),
         publisher=top.table("publisher").read(Publisher) if top.has("publisher") else None,
     )
     reporting.finish()
@@ -232,6 +235,9 @@ def spec_toml(spec: Spec) -> str:
     for key in ("top_searches", "publisher"):
         if getattr(spec, key) is not None:
             lines += _section(key, getattr(spec, key))
+    for translation in spec.translations:
+        lines += ["", f"[translation.{translation.language}]"]
+        lines += [f"{key} = {_toml(text)}" for key, text in translation.words]
     return "\n".join(lines) + "\n"
 
 

@@ -1,6 +1,7 @@
 // The text below the charts: what the numbers mean, the files to download, and the code that embeds a view.
 
 import { byId, h } from "./dom.js";
+import { tell } from "./facts.js";
 import { formatBytes, longDate } from "./format.js";
 import { showReuse } from "./credits.js";
 import { say } from "./messages.js";
@@ -14,8 +15,8 @@ export function showAbout(release) {
       h(
         "section",
         {},
-        h("h4", {}, title),
-        text.map((line) => h("p", {}, line)),
+        h("h4", {}, say(title)),
+        text.map((fact) => h("p", {}, tell(fact, release))),
       ),
     ),
   );

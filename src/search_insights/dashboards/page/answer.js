@@ -1,5 +1,5 @@
-// The answer under the heading, in sentences: the value, how it changed and whether that is beyond the noise, its parent,
-// its rank, and how unusual it is.
+// The answer under the heading, in sentences: the value, how it changed and whether that is beyond the noise, its
+// parent, its rank, and how unusual it is.
 
 import { CONFIDENCE, difference, rankOf } from "./differences.js";
 import { byId, h } from "./dom.js";
@@ -17,9 +17,10 @@ export function showAnswer(view) {
   const answer = view.measure.kind === "average" ? new PeriodAnswer(view) : new WeekAnswer(view);
   const sentences = answer.sentences();
   element.hidden = !sentences.length;
+  const note = say("answer_note", { confidence: formatPercent(CONFIDENCE) });
   element.replaceChildren(
     ...sentences.map((sentence, i) => h("span", { class: "sentence" }, i ? " " : "", sentence)),
-    ...(answer.judged ? [h("span", { class: "answer-note" }, " ", say("answer_note", { confidence: formatPercent(CONFIDENCE) }))] : []),
+    ...(answer.judged ? [h("span", { class: "answer-note" }, " ", note)] : []),
   );
 }
 
@@ -48,7 +49,8 @@ class Answer {
     const { low, high } = interval(found, this.z);
     const value = h("strong", {}, formatNumber(found.value));
     const confidence = this.release.confidence ? formatPercent(this.release.confidence) : "";
-    return low === null ? [value] : parts("answer_interval", { value, confidence, interval: formatInterval({ low, high }) });
+    if (low === null) return [value];
+    return parts("answer_interval", { value, confidence, interval: formatInterval({ low, high }) });
   }
 
   parent(own) {
@@ -98,7 +100,8 @@ class WeekAnswer extends Answer {
     if (!line.some(Boolean)) return []; // a note says so
     const own = this.meanOf(view.n, this.own);
     const week = { topic: this.topic, date: this.date(view.week) };
-    if (!own) return [say("answer_missing", { ...week, why: view.release.whyMissing(view.n, view.week).short }), ...this.latest()];
+    const why = own ? "" : view.release.whyMissing(view.n, view.week).short;
+    if (!own) return [say("answer_missing", { ...week, why }), ...this.latest()];
     const value = parts("answer_value", { ...week, value: this.values(own) });
     return [value, ...this.changes(own), ...this.parent(own), ...this.ranks(own), ...this.unusual(own.value)];
   }
@@ -115,7 +118,8 @@ class WeekAnswer extends Answer {
     if (view.week === 0 && view.measure.kind !== "change") return [say("answer_first")];
     const steps = STEPS.map((weeks) => [weekFrom(r, view.week, -weeks), say("answer_weeks_before", { count: weeks })]);
     const other = view.measure.kind === "change" ? view.measure.other : -1;
-    if (other >= 0 && !steps.some(([week]) => week === other)) steps.push([other, say("answer_that_week", { date: this.date(other) })]);
+    if (other >= 0 && !steps.some(([week]) => week === other))
+      steps.push([other, say("answer_that_week", { date: this.date(other) })]);
     return steps.filter(([week]) => week >= 0).map(([week, when]) => this.change(own, week, when));
   }
 
@@ -127,9 +131,11 @@ class WeekAnswer extends Answer {
     if (!this.line[week]) return say("answer_no_value", { when });
     const before = mean([this.line[week]], this.z);
     const { value, p } = difference(own, before);
-    const percent = before.value > 0 ? say("answer_percent", { percent: formatSigned(value / before.value, formatPercent) }) : "";
+    const share = formatSigned(value / before.value, formatPercent);
+    const percent = before.value > 0 ? say("answer_percent", { percent: share }) : "";
+    const words = { when, difference: formatSigned(value), percent };
     this.judged = true;
-    const text = say(p > 1 - CONFIDENCE ? "answer_unclear" : "answer_clear", { when, difference: formatSigned(value), percent });
+    const text = say(p > 1 - CONFIDENCE ? "answer_unclear" : "answer_clear", words);
     return breaks.length ? say("answer_break", { text, label: breaks.map(({ label }) => label).join(", ") }) : text;
   }
 
@@ -137,7 +143,9 @@ class WeekAnswer extends Answer {
   unusual(value) {
     const { view, line } = this;
     const broken = (week) => breaksBetween(this.release, week, view.week).some(({ alone }) => !alone);
-    const others = line.map((cell, week) => ({ cell, week })).filter(({ cell, week }) => cell && week !== view.week && !broken(week));
+    const others = line
+      .map((cell, week) => ({ cell, week }))
+      .filter(({ cell, week }) => cell && week !== view.week && !broken(week));
     if (others.length < MIN_WEEKS - 1) return [];
     const count = others.length + 1;
     const above = others.filter(({ cell }) => cell.value >= value);
@@ -145,9 +153,8 @@ class WeekAnswer extends Answer {
     if (!above.length) return [say("answer_highest", { count })];
     if (!below.length) return [say("answer_lowest", { count })];
     const since = (found) => found.findLast(({ week }) => week < view.week)?.week ?? view.week;
-    for (const [key, found] of [["answer_highest_since", above], ["answer_lowest_since", below]]) {
-      if (view.week - since(found) > LONG) return [say(key, { date: this.date(since(found)) })];
-    }
+    if (view.week - since(above) > LONG) return [say("answer_highest_since", { date: this.date(since(above)) })];
+    if (view.week - since(below) > LONG) return [say("answer_lowest_since", { date: this.date(since(below)) })];
     return [say("answer_higher_than", { higher: others.length - above.length, count: others.length })];
   }
 }

@@ -7,15 +7,18 @@ import { Charts } from "./charts.js";
 import { showPaper } from "./credits.js";
 import { loadJson, openRelease } from "./data.js";
 import { byId, h } from "./dom.js";
-import { capitalize, listParts, longDate } from "./format.js";
+import { capitalize, countryName, listParts, longDate } from "./format.js";
+import { datasetOf, followLink } from "./links.js";
 import { loadMapValues, measureOf } from "./measures.js";
+import { showLanguages } from "./language.js";
 import { language, parts, say, sayAll } from "./messages.js";
 import { Modes } from "./modes.js";
 import { NeighbourButton } from "./neighbours.js";
 import { MapPanel } from "./panel.js";
 import { preparePrint } from "./print.js";
 import { Search } from "./search.js";
-import { addressOf, readAddress, togglePin, writeAddress } from "./state.js";
+import { Share } from "./share.js";
+import { MAX_PINS, addressOf, readAddress, togglePin, writeAddress } from "./state.js";
 import { TableCard } from "./table_card.js";
 import { onThemeChange, toggleTheme } from "./theme.js";
 import { WeekControls } from "./weeks.js";
@@ -24,7 +27,7 @@ const PREFETCH_DELAY = 200; // milliseconds
 
 const site = await loadJson("site.json");
 const releases = new Map();
-const app = { state: readAddress(), release: null, updateCount: 0 };
+const app = { state: readAddress(), release: null, updateCount: 0, notices: [] };
 
 const search = new Search(byId("search"), byId("search-results"), openAndFocus);
 const weeks = new WeekControls(showWeek);
@@ -33,6 +36,7 @@ const modes = new Modes(change);
 const tableCard = new TableCard({ onOpen: openAndFocus, onPin: (n) => togglePinOf(n), onRefresh: () => refresh() });
 const neighbours = new NeighbourButton((pins) => change({ pins }));
 const asked = new AskedCard(openAndFocus);
+const share = new Share(() => refresh());
 const panel = new MapPanel({
   onPick: drillDown,
   onUp: goUp,
@@ -63,6 +67,7 @@ function defaults() {
 // Every change of state goes through here: first into the address, then onto the page.
 function change(changes, replace = false) {
   Object.assign(app.state, changes);
+  app.notices = [];
   writeAddress(app.state, defaults(), replace);
   return refresh();
 }
@@ -79,7 +84,14 @@ function showPeriod(first, last) {
   return change({ since: null, from: app.release.weeks[first], to: app.release.weeks[last] });
 }
 
-const togglePinOf = (n) => change({ pins: togglePin(app.state.pins, app.release.ids[n]) });
+// With all colours in use, a further region is not pinned, and the page says so.
+function togglePinOf(n) {
+  const { release: r, state } = app;
+  const pins = togglePin(state.pins, r.ids[n]);
+  if (pins.length <= MAX_PINS) return change({ pins });
+  app.notices = [["pins_full", { most: MAX_PINS, region: r.label(n) }]];
+  return refresh();
+}
 
 function openRegion(n) {
   tableCard.reset();
@@ -108,18 +120,10 @@ function goUp() {
 async function update() {
   const started = ++app.updateCount;
   const state = app.state;
-  const key = site.datasets.some((d) => d.key === state.dataset) ? state.dataset : site.datasets[0].key;
-  const r = await loadRelease(key);
-  const requested = state.region ?? r.ids[0];
-  const n = (await r.find(requested)) ?? 0;
-  const trend = Math.max(
-    0,
-    r.trends.findIndex((t) => t.name === state.trend),
-  );
-  const week = r.weeks.includes(state.week) ? r.weeks.indexOf(state.week) : r.weeks.length - 1;
+  const r = await loadRelease(datasetOf(site, state));
+  const { n, trend, week, pins, address, notices } = await followLink(r, state);
   const container = r.hasChildren(n) ? n : r.parents[n];
   if (r.hasChildren(container) && nextLevel(r, container).start >= r.core) await r.loadFinerRegions();
-  const pins = (await Promise.all(state.pins.map((id) => r.find(id)))).filter((pin) => pin !== undefined);
   const measure = measureOf(r, state, week);
   const [ownSeries, parentSeries, childSeries, block, readMap, ...pinnedSeries] = await Promise.all([
     r.ownSeries(n),
@@ -132,13 +136,13 @@ async function update() {
   if (started !== app.updateCount) return; // a newer update is under way
   const changed = app.release !== r;
   Object.assign(app, { release: r, n, container });
+  if (notices.length) app.notices = notices;
+  Object.assign(state, address);
+  writeAddress(state, defaults(), true); // the week, and no more what is not there
   if (changed) showRelease(r);
   const series = { ownSeries, parentSeries, childSeries, pinnedSeries, readMap };
   const shown = { measure, fitted: state.scale === "week" };
-  draw(
-    { release: r, n, container, trend, week, pins, ...series, ...shown, block, by: state.by },
-    requested === r.ids[n] ? null : requested,
-  );
+  draw({ release: r, n, container, trend, week, pins, ...series, ...shown, block, by: state.by });
   if (r.hasMap) prefetch(r, trend, week);
 }
 
@@ -154,7 +158,6 @@ function prefetch(r, trend, week) {
 
 // Update what depends on the dataset alone.
 function showRelease(r) {
-  app.state.dataset = r.entry.key;
   byId("loading").hidden = true;
   byId("page").hidden = false;
   search.setRelease(r);
@@ -181,13 +184,13 @@ function showRelease(r) {
   );
 }
 
-function draw(view, unknownRegion) {
+function draw(view) {
   const { release: r, n, trend, week } = view;
   document.title = `${r.label(n)} · ${r.trends[trend].title} · ${r.title}`;
   byId("trends").querySelectorAll("input")[trend].checked = true;
-  weeks.show(r.weeks, week);
+  weeks.show(r, week);
   drawHeading(view);
-  drawNote(view, unknownRegion);
+  drawNote(view);
   modes.show(view, app.state);
   showAnswer(view);
   const mapShown = r.hasMap ? panel.show(view) : Promise.resolve(null);
@@ -196,7 +199,8 @@ function draw(view, unknownRegion) {
   const started = app.updateCount;
   tableCard.show(view, app.state.pins, mapShown, () => started === app.updateCount).catch(showError);
   asked.show(view).catch(showError);
-  const address = addressOf(app.state, defaults());
+  const address = addressOf(share.stateOf(app.state, r.weeks[week]), defaults());
+  share.show(address, r.weeks[week]);
   showEmbed(address, document.title, r.hasMap ? byId("embed-kind").value : "series", r.trends.length);
   showPaper(view);
   if (app.state.embed) byId("full-link").href = addressOf({ ...app.state, embed: null }, defaults());
@@ -222,6 +226,7 @@ function drawHeading({ release: r, n, pins }) {
   const id = r.ids[n];
   const pinned = app.state.pins.includes(id);
   const others = pins.filter((pin) => pin !== n);
+  const hadFocus = document.activeElement?.id === "pin";
   byId("pins").replaceChildren(
     ...others.map((pin) => chip(r, pin, charts.colorOf(others.indexOf(pin) + 1))),
     h(
@@ -231,18 +236,19 @@ function drawHeading({ release: r, n, pins }) {
         id: "pin",
         class: "pin-button",
         "aria-pressed": String(pinned),
-        onclick: () => change({ pins: togglePin(app.state.pins, id) }),
+        onclick: () => togglePinOf(n),
       },
       say(pinned ? "pinned" : "pin"),
     ),
     neighbours.element,
   );
+  if (hadFocus) byId("pin").focus();
 }
 
 function chip(r, pin, color) {
   const swatch = h("span", { class: "dot" });
   swatch.style.background = color;
-  const remove = () => change({ pins: togglePin(app.state.pins, r.ids[pin]) });
+  const remove = () => togglePinOf(pin).then(() => byId("pin").focus());
   return h(
     "span",
     { class: "chip" },
@@ -256,17 +262,21 @@ function chip(r, pin, color) {
   );
 }
 
-function drawNote({ release: r, n, week, ownSeries }, unknownRegion) {
-  const region = r.label(n);
-  const text = unknownRegion
-    ? say("unknown_region", { id: unknownRegion, region })
-    : !ownSeries?.has(n)
-      ? say("no_values_of", { why: r.whyNever(n, week), region })
-      : "";
-  byId("note").textContent = text;
-  byId("note").hidden = !text;
+// What could not be shown as asked, and whether there is anything to show at all.
+function drawNote({ release: r, n, week, ownSeries }) {
+  const texts = app.notices.map(([key, values]) => parts(key, noticeValues(r, values)));
+  if (!ownSeries?.has(n)) texts.push([say("no_values_of", { why: r.whyNever(n, week), region: r.label(n) })]);
+  byId("note").replaceChildren(...texts.flatMap((text, i) => (i ? [" ", ...text] : text)));
+  byId("note").hidden = !texts.length;
   drawLife(r, n);
 }
+
+// A region that has the same code is a link.
+const noticeValues = (r, values) =>
+  values.other === undefined ? values : { ...values, other: regionLink(r, values.other) };
+
+const regionLink = (r, n) =>
+  h("button", { type: "button", class: "link", onclick: () => openAndFocus(n) }, r.label(n));
 
 // When the selected region began or ended, and which regions it followed or was followed by.
 function drawLife(r, n) {
@@ -284,12 +294,11 @@ function drawLife(r, n) {
 // A sentence that names other regions, each a link; nothing if there are none.
 function relatives(r, key, others) {
   if (!others.length) return [];
-  const link = (n) => h("button", { type: "button", class: "link", onclick: () => openAndFocus(n) }, r.label(n));
-  return [h("span", {}, parts(key, { regions: listParts(others.map(link)) }))];
+  return [h("span", {}, parts(key, { regions: listParts(others.map((n) => regionLink(r, n))) }))];
 }
 
 function initialize() {
-  document.documentElement.lang = language;
+  showLanguages();
   byId("loading").textContent = say("loading");
   sayAll(document);
   byId("countries").append(...site.datasets.map((d) => h("option", { value: d.key }, datasetLabel(d))));
@@ -298,11 +307,6 @@ function initialize() {
     change({ dataset: event.target.value, region: null, trend: null, week: null, by: null, since: null, from: null, to: null, pins: [] }),
   );
   byId("theme").addEventListener("click", toggleTheme);
-  byId("about-link").addEventListener("click", (event) => {
-    event.preventDefault();
-    byId("about").scrollIntoView();
-    byId("about-title").focus({ preventScroll: true });
-  });
   byId("embed-kind").addEventListener("change", refresh);
   preparePrint({ panel, charts, tableCard });
   onThemeChange(() => {
@@ -310,9 +314,13 @@ function initialize() {
     refresh();
   });
   addEventListener("popstate", () => {
-    app.state = readAddress();
+    Object.assign(app, { state: readAddress(), notices: [] });
     refresh();
   });
+  addEventListener("hashchange", followHash);
+  new ResizeObserver(([{ target }]) => {
+    if (target.offsetHeight) document.documentElement.style.setProperty("--bar", `${target.offsetHeight}px`);
+  }).observe(document.querySelector(".controls"));
   if (app.state.embed) {
     document.body.dataset.embed = app.state.embed === "series" ? "series" : "map";
     byId("full-link").hidden = false;
@@ -322,15 +330,24 @@ function initialize() {
 // A dataset is labelled by its country; datasets of the same country also by their titles.
 function datasetLabel(d) {
   const sameCountry = site.datasets.filter((other) => other.country === d.country).length > 1;
-  return sameCountry ? say("dataset_label", { country: d.country, title: d.title }) : d.country;
+  const country = countryName(d.country, d.code);
+  return sameCountry ? say("dataset_label", { country, title: d.titles[language] ?? d.title }) : country;
+}
+
+// A link to a part of the page, such as #about: the part is hidden until the first view is shown.
+function followHash() {
+  if (location.hash !== "#about") return;
+  byId("about").scrollIntoView();
+  byId("about-title").focus({ preventScroll: true });
 }
 
 // The page stays as it is; the next change requests the missing data again.
 function showError(error) {
+  weeks.giveUp();
   const element = byId(app.release ? "note" : "loading");
   element.hidden = false;
   element.textContent = say("load_error", { error: error.message });
 }
 
 initialize();
-refresh();
+refresh().then(followHash);

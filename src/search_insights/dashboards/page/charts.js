@@ -3,6 +3,7 @@
 import { brushWeeks } from "./brush.js";
 import { reuseNote, sourceLine, viewAddress } from "./credits.js";
 import { byId, h, s } from "./dom.js";
+import { EnlargedChart, enlargeButton } from "./enlarge.js";
 import { REGION_COLUMNS, downloadMenu, regionFields, valueColumns, valueFields } from "./download.js";
 import { formatNumber, formatPercent, shortDate, weekDates, weekLabel } from "./format.js";
 import { parts as partsOf, say } from "./messages.js";
@@ -18,6 +19,7 @@ export class Charts {
     Object.assign(this, { onWeek, onPeriod });
     this.element = byId("charts");
     this.drawn = [];
+    this.enlarged = new EnlargedChart(onWeek);
     const note = () => reuseNote(this.view.release);
     const content = { csv: () => this.csv(), picture: () => this.picture(), name: () => this.name(), note };
     byId("series-downloads").append(downloadMenu(say("download_series"), content));
@@ -49,6 +51,7 @@ export class Charts {
       values.replaceChildren(...readout(chart, view.week));
     });
     this.showPeriod();
+    this.enlarged.show(this.drawn.map(({ chart }) => chart), view.week);
     byId("series-title").textContent = say(view.pins.some((n) => n !== view.n) ? "comparison" : "series");
   }
 
@@ -123,7 +126,8 @@ export class Charts {
     const drawn = drawChart(chart, this.width, height);
     const values = h("div", { class: "readout" });
     const hoverWeek = h("div", { class: "hover-week", hidden: true });
-    const head = h("div", { class: "chart-head" }, h("h4", {}, chart.title), values);
+    const enlarge = enlargeButton(chart, () => this.enlarged.open(chart));
+    const head = h("div", { class: "chart-head" }, h("h4", {}, chart.title), h("div", {}, values, enlarge));
     const card = h("div", { class: "chart" }, head, h("div", { class: "plot" }, drawn.svg, hoverWeek));
     const parts = { chart, card, values, hoverWeek, ...drawn };
     const position = (event) => {

@@ -22,7 +22,7 @@ const today = () => new Date().toISOString().slice(0, 10);
 export function citation(release) {
   const { publisher, version, id } = release.credits;
   const values = {
-    ...{ publisher, version, title: release.title, country: release.country },
+    ...{ publisher, version, title: release.entry.title, country: release.entry.country }, // as the publisher has them
     year: release.created.slice(0, 4),
     first: longDate(release.weeks[0]),
     last: longDate(release.weeks.at(-1)),
@@ -42,7 +42,7 @@ export function bibtex(release) {
   const key = release.entry.key.replace(/[^A-Za-z0-9]+/g, "_");
   const fields = [
     ["author", publisher && `{${texText(publisher)}}`],
-    ["title", `{${texText(release.title)}, ${texText(release.country)}}`],
+    ["title", `{${texText(release.entry.title)}, ${texText(release.entry.country)}}`],
     ["year", release.created.slice(0, 4)],
     ["version", texText(version)],
     ["note", texText([`${release.weeks[0]}/${release.weeks.at(-1)}`, id, licence?.name].filter(Boolean).join("; "))],
@@ -78,7 +78,7 @@ function topicText({ title, topics }) {
     h("strong", {}, say("topic_is", { topic: title })),
     " ",
     topics.map(({ definition }) => definition).join(" "),
-    examples.length ? h("span", { class: "examples" }, " ", say("topic_examples", { examples: examples.map((text) => `“${text}”`).join(", ") })) : null,
+    examples.length ? h("span", { class: "examples" }, " ", say("topic_examples", { examples: examples.map((text) => say("quoted", { text })).join(", ") })) : null,
   );
 }
 

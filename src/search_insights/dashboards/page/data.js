@@ -1,8 +1,9 @@
 // A published release, loaded file by file. Regions are identified by number; dashboards/data_files.py describes the
 // files. A cell is the value of one region, trend and week with its interval; null if the value is missing.
 
-import { capitalize, longDate } from "./format.js";
-import { say } from "./messages.js";
+import { tell } from "./facts.js";
+import { capitalize, countryName, longDate } from "./format.js";
+import { canSay, language, say } from "./messages.js";
 
 const GZIP_MAGIC = [0x1f, 0x8b];
 
@@ -48,9 +49,33 @@ class Release {
     this.childrenOf = new Map();
     this.cache = new Map();
     this.hasSeries = new Set(index.withSeries);
+    this.translate(index.translations?.[language] ?? {});
     this.lifeOf = new Map(index.lives.map(([n, first, last, next]) => [n, { first, last, next }]));
     this.add(regions);
     if (this.hasMap) this.outlines().catch(() => {}); // the largest file of the first view: start loading it now
+  }
+
+  // The names of things in the visitor's language: those of the dataset, else the page's own for usual levels.
+  translate({ title, trends, levels, topics, definitions }) {
+    const own = (name) => (canSay(`level_${name}`) ? say(`level_${name}`) : null);
+    this.title = title ?? this.title;
+    this.country = countryName(this.country, this.countryCode);
+    const defined = (topic) => ({ ...topic, definition: definitions?.[topic.id] ?? topic.definition });
+    this.trends = this.trends.map((t) => ({ ...t, title: trends?.[t.name] ?? t.title, topics: t.topics?.map(defined) }));
+    this.levels = this.levels.map((l) => ({ ...l, label: levels?.[l.name] ?? own(l.name) ?? l.label }));
+    this.topics = { ...this.topics, ...topics };
+    this.definitions = { ...this.definitions, ...definitions };
+    this.peak = tell(this.peak, this);
+    this.reasons = this.reasons.map((reason) => tell(reason, this));
+    this.breaks = this.breaks.map((b) => ({ ...b, label: tell(b.label, this), text: tell(b.text, this) }));
+  }
+
+  levelLabel(name) {
+    return this.levels.find((level) => level.name === name)?.label ?? name;
+  }
+
+  trendTitle(name) {
+    return this.trends.find((trend) => trend.name === name)?.title ?? name;
   }
 
   add(columns) {
@@ -121,6 +146,7 @@ class Release {
   }
 
   label(n) {
+    if (n === 0) return this.country;
     return this.level(n).codes && this.names[n] !== this.codes[n] ? `${this.codes[n]} ${this.names[n]}` : this.names[n];
   }
 

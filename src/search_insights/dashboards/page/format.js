@@ -10,6 +10,7 @@ const tenths = numbers({ minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const hundredths = numbers({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const small = numbers({ maximumSignificantDigits: 2 });
 const round = numbers({ maximumSignificantDigits: 4, useGrouping: false });
+const exact = numbers({ maximumSignificantDigits: 6 });
 const megabytes = numbers({ style: "unit", unit: "megabyte", minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const kilobytes = numbers({ style: "unit", unit: "kilobyte", maximumFractionDigits: 0 });
 const day = dates({ day: "numeric", month: "long", year: "numeric" });
@@ -33,6 +34,9 @@ export const formatCount = (value) => whole.format(value);
 
 // A round number: the step of an axis or of the colours.
 export const formatStep = (value) => round.format(value);
+
+// A number of a statement, whatever its size: 2.19, 0.00001.
+export const formatExact = (value) => exact.format(value);
 
 // A share of 1 as a whole number of percent.
 export const formatPercent = (share) => say("percent", { value: whole.format(100 * share) });
@@ -62,6 +66,12 @@ export const capitalize = (text) => text.charAt(0).toLocaleUpperCase(locale) + t
 
 // Names in the order of the visitor's alphabet, numbers in names by size.
 export const { compare: compareNames } = new Intl.Collator(locale, { numeric: true });
+
+// The country's name as the visitor knows it, if its name and code are the usual ones.
+export function countryName(name, code) {
+  const known = (tag) => new Intl.DisplayNames(tag, { type: "region" }).of(code);
+  return /^[A-Z]{2}$/.test(code) && known("en") === name ? known(locale) : name;
+}
 
 // Names or links as one enumeration: an array, so that an element may be one of them.
 const enumeration = new Intl.ListFormat(locale, { type: "conjunction" });

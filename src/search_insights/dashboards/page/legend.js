@@ -17,7 +17,8 @@ export class Legend {
     this.all = button(null, "scale_all");
     this.fitted = button("week", "scale_week");
     this.choice = h("span", { class: "switch", role: "group", "aria-label": say("scale") }, this.all, this.fitted);
-    this.scale = s("svg", { class: "scale", viewBox: `-2 ${-TOP} ${WIDTH + 26} ${TOP + 32}`, width: WIDTH + 26, role: "img" });
+    const box = { viewBox: `-2 ${-TOP} ${WIDTH + 26} ${TOP + 32}`, width: WIDTH + 26 };
+    this.scale = s("svg", { class: "scale", ...box, role: "img" });
     this.kinds = h("div", { class: "missing-kinds" });
     this.text = h("p", { class: "peak" });
     byId("legend").replaceChildren(this.scale, this.choice, this.kinds, this.text);
@@ -36,22 +37,25 @@ export class Legend {
     this.scale.replaceChildren(scale.histogram(values, WIDTH), colorScale(scale, 0, 0, WIDTH), this.pointer);
     const kinds = [...release.missingKinds, ...(changes ? [["unsure", say("unsure")]] : [])];
     this.kinds.replaceChildren(...kinds.map(([kind, label]) => h("span", {}, hatchSwatch(kind), label)));
-    this.text.textContent = (changes ? judgedTexts(judged) : [release.peakSentence, colorText(scale)]).filter(Boolean).join(" ");
+    const texts = changes ? judgedTexts(judged) : [release.peakSentence, colorText(scale)];
+    this.text.textContent = texts.filter(Boolean).join(" ");
   }
 
   // Point at a value on the scale.
   mark(cell) {
     this.pointer?.setAttribute("visibility", cell ? "visible" : "hidden");
-    if (cell) this.pointer.setAttribute("transform", `translate(${(this.colors.position(cell.value) * WIDTH) / this.colors.classes},0)`);
+    if (!cell) return;
+    const x = (this.colors.position(cell.value) * WIDTH) / this.colors.classes;
+    this.pointer.setAttribute("transform", `translate(${x},0)`);
   }
 }
 
 const colorText = (scale) => say(scale.kind === "fitted" ? "fitted_colors" : "same_colors");
 
 function scaleText({ kind, start, step, classes, openLow }) {
-  const ends = { low: formatStep(start + (openLow ? step : 0)), high: formatStep(start + step * (classes - 1)) };
-  if (kind === "change") return say("scale_label_change", { step: formatStep(step), low: formatSigned(start + step, formatStep), high: formatSigned(-start - step, formatStep) });
-  if (kind === "fitted") return say("scale_label_fitted", { step: formatStep(step), ...ends });
+  const format = kind === "change" ? (value) => formatSigned(value, formatStep) : formatStep;
+  const [low, high] = [format(start + (openLow ? step : 0)), format(start + step * (classes - 1))];
+  if (kind !== "fixed") return say(`scale_label_${kind}`, { step: formatStep(step), low, high });
   return say("scale_label", { step: formatNumber(step), top: formatNumber(step * (classes - 1)) });
 }
 
@@ -60,12 +64,14 @@ function spread({ kind }, values) {
   if (!values.length) return "";
   const sorted = values.toSorted((a, b) => a - b);
   const at = (share) => sorted[Math.round(share * (sorted.length - 1))];
-  const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => (kind === "change" ? formatSigned(at(share)) : formatNumber(at(share))));
+  const format = kind === "change" ? formatSigned : formatNumber;
+  const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => format(at(share)));
   return say("spread", { count: values.length, low, middle, high });
 }
 
 // How many differences are beyond the noise, and how many of them chance alone would make.
 function judgedTexts({ compared, clear, chance }) {
   const confidence = formatPercent(CONFIDENCE);
-  return [say("judged", { clear, count: compared, chance: Math.ceil(chance), confidence }), say("judged_how", { confidence })];
+  const counts = { clear, count: compared, chance: Math.ceil(chance) };
+  return [say("judged", counts), say("judged_how", { confidence })];
 }

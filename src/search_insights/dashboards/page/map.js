@@ -135,6 +135,11 @@ export class RegionMap {
     this.animation = requestAnimationFrame(step);
   }
 
+  // Whether the map shows only a part: then one finger moves the map instead of the page.
+  get isZoomed() {
+    return this.view.k > 1.01 * this.fittedScale;
+  }
+
   zoom(factor, [x, y] = [this.width / 2, this.height / 2], animate = true) {
     const k = Math.min(this.baseScale * MAX_ZOOM, Math.max(this.baseScale * 0.7, this.view.k * factor));
     const ratio = k / this.view.k;
@@ -152,6 +157,7 @@ export class RegionMap {
     this.paintRequested = true;
     requestAnimationFrame(() => {
       this.paintRequested = false;
+      this.element.classList.toggle("zoomed", this.isZoomed);
       paintMap(this);
     });
   }

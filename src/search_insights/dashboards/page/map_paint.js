@@ -143,13 +143,13 @@ function hatch(colors, ratio, crossed) {
   return tile;
 }
 
-// Over the colour of a difference that the noise alone could explain: strokes against the direction of the other hatches.
+// Over the colour of a difference that the noise alone could explain: strokes in the other direction.
 function unsureHatch(colors, ratio) {
   const size = Math.round(5 * ratio);
   const tile = new OffscreenCanvas(size, size);
   const c = tile.getContext("2d");
   c.strokeStyle = colors.unsure;
-  c.lineWidth = 1.1 * ratio;
+  c.lineWidth = 1.6 * ratio;
   c.beginPath();
   for (const shift of [-size, 0, size]) {
     c.moveTo(shift - 1, -1);

@@ -5,7 +5,8 @@ import { formatNumber } from "./format.js";
 
 // A band behind the lines; show(first, last) places it, show(null) hides it.
 export function periodBand(scale, colors, top, bottom) {
-  const element = s("rect", { class: "period", y: top, height: bottom - top, fill: colors.muted, "fill-opacity": 0.16 });
+  const style = { class: "period", fill: colors.muted, "fill-opacity": 0.16 };
+  const element = s("rect", { ...style, y: top, height: bottom - top });
   const show = (first, last) => {
     element.setAttribute("visibility", first === null ? "hidden" : "visible");
     if (first === null) return;

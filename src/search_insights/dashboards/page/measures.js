@@ -15,7 +15,7 @@ export function weekFrom(release, week, weeks) {
   return release.weeks.indexOf(day.toISOString().slice(0, 10));
 }
 
-// The breaks between two weeks, and the notes on either of them: values may differ although nobody searched differently.
+// The breaks between two weeks, and the notes on either: values may differ although nobody searched differently.
 export function breaksBetween(release, a, b) {
   const [first, last] = [Math.min(a, b), Math.max(a, b)];
   return release.breaks.filter(({ week, alone }) =>

@@ -3,7 +3,7 @@
 // value `count`. This script imports nothing, so that the messages load beside the other scripts and not after them.
 
 // Each language by its own name.
-export const LANGUAGES = { en: "English" };
+export const LANGUAGES = { en: "English", fr: "Français", es: "Español", de: "Deutsch" };
 const FALLBACK = "en";
 const STORED = "language";
 

@@ -18,10 +18,16 @@ export class Modes {
     this.period = this.select("period", () => this.choosePeriod(this.period.value));
     this.from = this.select("from", () => this.chooseWeeks(this.from.value, this.to.value));
     this.to = this.select("to", () => this.chooseWeeks(this.from.value, this.to.value));
-    const label = (key, field) => h("label", {}, h("span", {}, say(key)), field);
+    const label = (key, field) => h("span", {}, h("label", { for: field.id }, say(key)), field);
     this.fields = {
       change: h("span", { class: "fields" }, label("mode_since", this.since)),
-      average: h("span", { class: "fields" }, label("mode_period", this.period), label("mode_from", this.from), label("mode_to", this.to)),
+      average: h(
+        "span",
+        { class: "fields" },
+        label("mode_period", this.period),
+        label("mode_from", this.from),
+        label("mode_to", this.to),
+      ),
     };
     const choice = h("span", { class: "switch", role: "group", "aria-label": say("modes") }, ...this.buttons.values());
     this.status = h("p", { role: "status", class: "mode-status" });
@@ -77,22 +83,20 @@ export class Modes {
     const group = (label, options) => (options.length ? h("optgroup", { label }, options) : null);
     const steps = STEPS.filter((step) => step < weeks.length || step === 1);
     const each = () => weeks.toReversed().map((iso) => option(iso, longDate(iso)));
-    this.since.replaceChildren(
-      group(say("since_steps"), steps.map((step) => option(String(step), say("answer_weeks_before", { count: step })))),
-      group(say("since_week"), each()),
-    );
+    const before = (step) => option(String(step), say("answer_weeks_before", { count: step }));
+    this.since.replaceChildren(group(say("since_steps"), steps.map(before)), group(say("since_week"), each()));
     this.from.replaceChildren(...each());
     this.to.replaceChildren(...each());
-    this.period.replaceChildren(
-      option("", say("period_other")),
-      ...["month", "season", "year"].map((kind) => group(say(`period_${kind}`), periods(weeks, kind).map(({ value, label }) => option(value, label)))),
-    );
+    const ofKind = (kind) => periods(weeks, kind).map(({ value, label }) => option(value, label));
+    const groups = ["month", "season", "year"].map((kind) => group(say(`period_${kind}`), ofKind(kind)));
+    this.period.replaceChildren(option("", say("period_other")), ...groups);
   }
 }
 
 const START = {
   month: (year, month) => [year, month, 1],
-  season: (year, month) => [month < 2 ? year - 1 : year, month < 2 ? 11 : month - ((month + 1) % 3), 3], // from December on
+  // From December, March, June or September on.
+  season: (year, month) => [month < 2 ? year - 1 : year, month < 2 ? 11 : month - ((month + 1) % 3), 3],
   year: (year) => [year, 0, 12],
 };
 
@@ -107,11 +111,13 @@ export function periods(weeks, kind) {
     if (!found.has(key)) found.set(key, { year, month, months, from: iso });
     found.get(key).to = iso;
   }
-  return [...found.values()].toReversed().map(({ from, to, ...of }) => ({ value: `${from} ${to}`, label: periodLabel(of) }));
+  const choice = ({ from, to, ...of }) => ({ value: `${from} ${to}`, label: periodLabel(of) });
+  return [...found.values()].toReversed().map(choice);
 }
 
 function periodLabel({ year, month, months }) {
-  const label = (offset) => capitalize(monthYearLabel(new Date(Date.UTC(year, month + offset, 1)).toISOString().slice(0, 10)));
+  const first = (offset) => new Date(Date.UTC(year, month + offset, 1)).toISOString().slice(0, 10);
+  const label = (offset) => capitalize(monthYearLabel(first(offset)));
   if (months === 1) return label(0);
   return months === 12 ? String(year) : say("interval", { low: label(0), high: label(months - 1) });
 }

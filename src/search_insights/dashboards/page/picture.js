@@ -155,7 +155,7 @@ function unsureDef(id, colors) {
   return s(
     "pattern",
     { id, width: 5, height: 5, patternUnits: "userSpaceOnUse" },
-    s("path", { d: "M0,0L5,5", stroke: colors.unsure, "stroke-width": 1.1, fill: "none" }),
+    s("path", { d: "M0,0L5,5", stroke: colors.unsure, "stroke-width": 1.6, fill: "none" }),
   );
 }
 

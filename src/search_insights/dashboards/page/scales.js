@@ -66,9 +66,11 @@ class Scale {
       bins[Math.min(bins.length - 1, Math.max(0, at))] += 1;
     }
     const [most, size] = [Math.max(1, ...bins), width / bins.length];
-    const height = (count) => (count ? Math.max(1, (HISTOGRAM_HEIGHT * count) / most) : 0);
-    const bar = (count, i) => `M${(i * size).toFixed(1)},-2h${(size - 0.6).toFixed(1)}v-${height(count).toFixed(1)}h-${(size - 0.6).toFixed(1)}Z`;
-    return s("path", { class: "histogram", d: bins.map((count, i) => (count ? bar(count, i) : "")).join(""), fill: theme().muted });
+    const height = (count) => Math.max(1, (HISTOGRAM_HEIGHT * count) / most);
+    const across = (size - 0.6).toFixed(1);
+    const bar = (count, i) => `M${(i * size).toFixed(1)},-2h${across}v-${height(count).toFixed(1)}h-${across}Z`;
+    const d = bins.map((count, i) => (count ? bar(count, i) : "")).join("");
+    return s("path", { class: "histogram", d, fill: theme().muted });
   }
 }
 
@@ -85,10 +87,10 @@ function fittedScale(values, trend, classes) {
   return new Scale("fitted", "ramp", openLow ? (first - 1) * step : 0, step, classes, openLow);
 }
 
-// Around 0, as wide as 95 % of the values; the middle class is around 0, both ends are open.
+// Around 0, as wide as 90 % of the values; the middle class is around 0, both ends are open.
 function changeScale(values, trend, classes) {
   const sorted = values.map(Math.abs).sort((a, b) => a - b);
-  const half = roundUp(Math.max((quantileOf(sorted, 0.95) ?? trend.step) / (classes - 2), 1e-3));
+  const half = roundUp(Math.max((quantileOf(sorted, 0.9) ?? trend.step) / (classes - 2), 1e-3));
   return new Scale("change", "diverging", -classes * half, 2 * half, classes, true);
 }
 

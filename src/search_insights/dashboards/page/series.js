@@ -2,19 +2,11 @@
 // missing, and the parent and the children of the selected region as context in grey.
 
 import { h, s } from "./dom.js";
-import {
-  dayLabel,
-  formatInterval,
-  formatNumber,
-  formatStep,
-  longDate,
-  monthLabel,
-  monthYearLabel,
-  shortDate,
-} from "./format.js";
+import { formatInterval, formatNumber, formatStep, longDate, shortDate } from "./format.js";
 import { say } from "./messages.js";
 import { parentMark, periodBand } from "./marks.js";
 import { theme } from "./theme.js";
+import { dateTicks, monthStarts } from "./ticks.js";
 
 const LEFT = 40;
 const RIGHT = 12;
@@ -106,7 +98,7 @@ function scales(chart, width, height) {
     !children.length &&
     [...chart.lines.map((line) => line.cells), chart.parent ?? []].every((cells) => !cells.some(Boolean));
   const top = Math.max(...own, ...parent, most95) || 1;
-  const step = niceStep(top / 3);
+  const step = niceStep(top / Math.max(3, Math.round(height / 90)));
   const axisTop = Math.max(step, Math.ceil((top * 1.02) / step) * step);
   return {
     empty,
@@ -214,6 +206,9 @@ function axes(chart, scale, colors, width, height) {
     group.append(s("line", { x1: LEFT, x2: width - RIGHT, y1: y, y2: y, stroke: value ? colors.grid : colors.faint }));
     group.append(s("text", { ...text, x: LEFT - 6, y: y + 3.5, "text-anchor": "end" }, formatStep(value)));
   }
+  const months = monthStarts(chart.weeks);
+  const small = months.map((week) => `M${scale.x(week).toFixed(1)},${height - BOTTOM + STRIP + 5}v2`);
+  if (months.length < width / 4) group.append(s("path", { d: small.join(""), stroke: colors.faint }));
   for (const { week, label } of dateTicks(chart.weeks, width)) {
     group.append(s("text", { ...text, x: scale.x(week), y: height - 6, "text-anchor": "middle" }, label));
     group.append(
@@ -228,28 +223,6 @@ function axes(chart, scale, colors, width, height) {
   }
   return group;
 }
-
-// Labels at the start of months, as many as fit; January and the first label show the year. With few weeks, the labels
-// are days.
-function dateTicks(weeks, width) {
-  const maxLabels = Math.max(2, Math.floor(width / 70));
-  if (weeks.length <= 2 * FEW_WEEKS) {
-    const every = Math.ceil(weeks.length / Math.min(maxLabels, FEW_WEEKS));
-    return weeks.map((iso, week) => ({ week, label: dayLabel(iso) })).filter(({ week }) => week % every === 0);
-  }
-  const starts = weeks.flatMap((iso, week) => (week && iso.slice(0, 7) !== weeks[week - 1].slice(0, 7) ? [week] : []));
-  const months = (week) => utc(weeks[week]).getUTCFullYear() * 12 + utc(weeks[week]).getUTCMonth();
-  const every = [1, 2, 3, 6, 12, 24, 48].find((n) => starts.length / n <= maxLabels) ?? 48;
-  const ticks = starts.filter((week) => months(week) % every === 0);
-  return ticks.map((week, i) => {
-    const date = utc(weeks[week]);
-    if (date.getUTCMonth() === 0) return { week, label: String(date.getUTCFullYear()) };
-    return { week, label: (i ? monthLabel : monthYearLabel)(weeks[week]) };
-  });
-}
-
-const FEW_WEEKS = 8;
-const utc = (iso) => new Date(`${iso}T00:00:00Z`);
 
 // A hatched strip under the weeks without a value of the selected region, so that a gap is not taken for a low value.
 function missingStrip(chart, scale, colors, height) {

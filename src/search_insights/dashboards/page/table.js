@@ -208,7 +208,7 @@ export class RegionTable {
     return [
       h(
         "td",
-        { class: "number wide" },
+        { class: cell.p > this.view.judged?.limit ? "number wide unsure" : "number wide" },
         h("div", { class: "bar" }, this.bar(cell), h("strong", {}, this.format(cell.value))),
       ),
       h("td", { class: "number range" }, range),

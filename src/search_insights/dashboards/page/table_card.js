@@ -72,7 +72,8 @@ export class TableCard {
       found.push({ kind: "finest", level: finest, within: 0, rows: regionsOf(finest) });
     if (n !== container || r.parents[n] < 0) return found;
     const parent = r.parents[n];
-    const siblings = { kind: "siblings", level: r.level(n), within: parent, rows: r.children(parent), read: reader(parentSeries) };
+    const own = { level: r.level(n), within: parent, rows: r.children(parent) };
+    const siblings = { kind: "siblings", ...own, read: reader(parentSeries) };
     return rows.some((child) => childSeries?.has(child)) ? [...found, siblings] : [siblings, ...found];
   }
 
