@@ -55,7 +55,7 @@ def stray_words(texts: Iterable[str], data: Iterable[str]) -> set[str]:
     known = [*_MONTHS.split(), *_OTHERS.split(), *data]
     names = "|".join(map(re.escape, sorted(filter(None, known), key=len, reverse=True)))
     pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w)")
-    rest = {text: pattern.sub(" ", _ADDRESS.sub(" ", _MARKED.sub(" ", text))) for text in texts}
+    rest = {text: _ADDRESS.sub(" ", pattern.sub(" ", _MARKED.sub(" ", text))) for text in texts}
     return {f"{left.strip()} (in {text.strip()!r})" for text, left in rest.items() if _WORD.search(left)}
 
 
