@@ -130,7 +130,7 @@ def test_one_finger_moves_the_map_when_it_is_zoomed(open_page: OpenPage) -> None
         fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
     changed_map_image(page, zoomed)
     expect(page.locator("#tip")).to_be_hidden()
-    page.locator("#zoom-fit").tap()
+    page.locator("#zoom-fit").click()
     page.wait_for_selector("#map:not(.zoomed)")
 
 
