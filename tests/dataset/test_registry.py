@@ -66,7 +66,8 @@ def parsed(text: str) -> dict[str, Any]:
         else:
             holder[key] = {}
             stack.append((depth, holder[key]))
-    return _with_lists(top)
+    found: dict[str, Any] = _with_lists(top)
+    return found
 
 
 def _with_lists(value: Any) -> Any:

@@ -53,8 +53,8 @@ def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[
         "removed_regions": {"path": "sparsity.json", "regions": int(release.removed.sum())},
         **({"straddling": straddling_summary(straddling)} if straddling.rows else {}),
         **(
-            {"sources": [{"title": line} for line in found]}
-            if (found := attribution(release.coverage.geography))
+            {"sources": [{"title": line} for line in lines]}
+            if (lines := attribution(release.coverage.geography))
             else {}
         ),
         "resources": [

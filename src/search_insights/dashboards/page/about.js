@@ -7,7 +7,7 @@ import { showReuse } from "./credits.js";
 import { say } from "./messages.js";
 
 const MAP_FRAME = 660;
-const [SERIES_FRAME, TOPIC_FRAME] = [260, 205];
+const [SERIES_FRAME, TOPIC_FRAME] = [350, 215];
 
 export function showAbout(release) {
   byId("about-text").replaceChildren(
