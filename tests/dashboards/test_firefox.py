@@ -53,6 +53,7 @@ def test_regions_are_found_and_weeks_are_changed(page: FirefoxPage) -> None:
     assert page.value(COLOURS) > 8
     page.click("#previous")
     page.wait_for("document.body.dataset.shown.endsWith(' 2021-03-01')")
+    assert page.value("document.querySelector('#date').value") == "2021-03-01"
     page.value("document.querySelector('#week').focus()")
     page.press("ArrowLeft")
     page.wait_for("document.body.dataset.shown.endsWith(' 2021-02-22')")
@@ -79,7 +80,7 @@ def test_the_map_is_used_by_keyboard(page: FirefoxPage) -> None:
 
 
 def test_the_dark_page_is_painted_dark(page: FirefoxPage) -> None:
-    """The button changes the page, the map and the charts."""
+    """The button changes the page, the map and the charts, and the choice is remembered."""
     surface = "getComputedStyle(document.querySelector('#map-card')).backgroundColor"
     page.open()
     page.wait_for(PAINTED)
@@ -88,6 +89,8 @@ def test_the_dark_page_is_painted_dark(page: FirefoxPage) -> None:
     page.wait_for(f"{surface} !== {json.dumps(light)}")
     assert page.value(surface) == "rgb(23, 28, 36)"
     assert page.value("document.querySelector('.chart svg circle').getAttribute('stroke')") == "#171c24"
+    page.reload()
+    assert page.value(surface) == "rgb(23, 28, 36)"
 
 
 def test_the_page_fits_a_phone_and_is_touched(page: FirefoxPage) -> None:

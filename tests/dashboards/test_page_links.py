@@ -134,8 +134,7 @@ def test_about_is_a_link(open_page: OpenPage) -> None:
     """It can be opened, followed and gone back from; the heading has the focus and is not below the bar."""
     visitor = open_page("#about")
     page = visitor.page
-    focused = "document.activeElement.id"
-    page.wait_for_function(f"{focused} === 'about-title'")
+    page.wait_for_selector("#about-title:focus")
     bar, title = (page.locator(part).bounding_box() for part in (".controls", "#about-title"))
     assert bar
     assert title
@@ -143,7 +142,7 @@ def test_about_is_a_link(open_page: OpenPage) -> None:
     assert page.url.endswith(f"?week={LAST_WEEK}#about")
     visitor.open()
     page.get_by_role("link", name="About the numbers").click()
-    page.wait_for_function(f"{focused} === 'about-title'")
+    page.wait_for_selector("#about-title:focus")
     assert page.url.endswith("#about")
 
 

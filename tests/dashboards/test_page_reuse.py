@@ -1,4 +1,4 @@
-"""What readers take away: paper, pictures, embedded views, citations and shared links say what they show and from where."""
+"""What readers take away: paper, pictures, frames, citations and shared links say what they show and from where."""
 
 import csv
 import gzip
@@ -183,7 +183,7 @@ def test_the_table_can_be_filtered_and_names_the_state(open_page: OpenPage) -> N
     assert head is not None
     assert box is not None
     assert abs(head["y"] - box["y"]) < 3
-    page.get_by_label("Filter the table").fill("orange calif")
+    page.locator("#table-filter input").fill("orange calif")
     expect(page.locator("#table tbody tr")).to_have_count(1)
     expect(page.locator("#table tbody tr")).to_contain_text("Orange County")
     expect(page.locator("#table-filter")).to_contain_text("1 of 3,142")

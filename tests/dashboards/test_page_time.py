@@ -66,9 +66,8 @@ def test_play_waits_for_a_slow_network(browser: Browser, site_address: str) -> N
         page.wait_for_timeout(1_500)  # several times as long as a week is shown
         assert page.evaluate("window.seen") == []
         expect(page.get_by_role("button", name="Pause")).to_be_visible()
-        page.unroute("**/map/0-0.bin.gz")
-        for route in held:
-            route.continue_()
+        assert len(held) == 1
+        held.pop().continue_()
         visitor.wait_for(week=FIRST_WEEK)
         visitor.wait_for(week=LAST_WEEK)
         expect(page.get_by_role("button", name="Play through the weeks")).to_be_visible()

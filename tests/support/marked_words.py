@@ -13,6 +13,7 @@ from tests.support.dashboards import read_json
 OPEN, CLOSE = "⟦", "⟧"
 _PLACEHOLDER = re.compile(r"(\{\w+\})")
 _MARKED = re.compile(f"{OPEN}[^{CLOSE}]*{CLOSE}")
+_ADDRESS = re.compile(r"https?://\S+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 # Of Intl, not of the page: months, days, units; and the languages, which have their own names in every language.
 _MONTHS = "January February March April May June July August September October November December"
@@ -52,8 +53,9 @@ def _marked(value: Any) -> Any:
 def stray_words(texts: Iterable[str], data: Iterable[str]) -> set[str]:
     """Return what remains of texts without messages, data, numbers and dates, if it has a word in it."""
     known = [*_MONTHS.split(), *_OTHERS.split(), *data]
-    pattern = re.compile("|".join(map(re.escape, sorted(filter(None, known), key=len, reverse=True))))
-    rest = {text: pattern.sub(" ", _MARKED.sub(" ", text)) for text in texts}
+    names = "|".join(map(re.escape, sorted(filter(None, known), key=len, reverse=True)))
+    pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w)")
+    rest = {text: pattern.sub(" ", _ADDRESS.sub(" ", _MARKED.sub(" ", text))) for text in texts}
     return {f"{left.strip()} (in {text.strip()!r})" for text, left in rest.items() if _WORD.search(left)}
 
 

@@ -1,7 +1,7 @@
 """What a shared link shows: a title, a description and a picture, in tags of the page that need no script.
 
 The picture is of the first dataset in its newest week: the map of its first topic, or the weeks of the country where
-there is no map. Who reads the tags wants whole addresses, which a folder of files cannot know; `--address` says it.
+there is no map. Who reads the tags wants whole addresses, which a folder of files cannot know: the caller says it.
 """
 
 import html

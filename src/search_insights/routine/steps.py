@@ -135,6 +135,7 @@ def _build(settings: Settings, dataset: Path, site: Path, coverage: Coverage, pr
         geographies=[coverage.geography],
         specs=[coverage.spec],
         shapes=settings.shapes,
+        address=settings.site_address,
         progress=progress,
     )
     return "built"
