@@ -37,7 +37,7 @@ def _licence(licence: dict[str, str]) -> dict[str, str]:
 def topics_of(dataset: Dataset, trend: str) -> list[dict[str, Any]]:
     """Return the definition and the examples of each topic of a trend, as far as the dataset has them."""
     fields = [field for resource in dataset.package["resources"] for field in resource["schema"]["fields"]]
-    ids = next((field.get("topics", []) for field in fields if field.get("trend") == trend), [])
+    ids: list[str] = next((field.get("topics", []) for field in fields if field.get("trend") == trend), [])
     known = {topic["id"]: topic for topic in dataset.package.get("classification", {}).get("topics", [])}
     return [
         {"id": each, "definition": known[each]["definition"], "examples": list(known[each].get("examples", []))}

@@ -68,7 +68,7 @@ def dashboard(
     try:
         with replacing(out) as draft:
             _copy_page(resources.files("search_insights.dashboards") / "page", draft)
-            entries = []
+            entries: list[dict[str, Any]] = []
             for key, dataset in zip(keys, found, strict=True):
                 progress(f"reading {dataset.folder}")
                 downloads = write_downloads(dataset, draft / "dataset" / key)

@@ -49,7 +49,7 @@ def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[
         "changes": changes(release),
         "lost_weeks": lost_weeks(release),
         "classification": classification(release),
-        **({"translations": found} if (found := translations(spec)) else {}),
+        **({"translations": words} if (words := translations(spec)) else {}),
         "removed_regions": {"path": "sparsity.json", "regions": int(release.removed.sum())},
         **({"straddling": straddling_summary(straddling)} if straddling.rows else {}),
         **(
