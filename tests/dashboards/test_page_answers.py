@@ -90,6 +90,8 @@ def test_a_change_that_cannot_be_had_says_why(open_page: OpenPage) -> None:
     status = visitor.page.locator(".mode-status")
     expect(status).to_contain_text("does not have the week to compare with")
     expect(visitor.page.locator("#map-title")).to_have_text("COVID-19 vaccination by county")
+    visitor.open("?since=2")  # which the list does not offer
+    expect(visitor.page.locator("#since option:checked")).to_have_text("2 weeks before")
     visitor.open(f"?since={LAST_WEEK}")
     expect(status).to_contain_text("cannot be compared with itself")
     visitor.open("?from=2021-03-01&to=2021-02-01")

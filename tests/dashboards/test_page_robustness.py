@@ -213,7 +213,7 @@ def test_a_view_loads_only_what_it_shows(open_page: OpenPage) -> None:
         "index.json.gz",
         "map/0-0.bin.gz",
         "map/0-1.bin.gz",
-        "outlines.json.gz",
+        "outlines.bin.gz",
         "regions.json.gz",
         "series/0.bin.gz",
     ]

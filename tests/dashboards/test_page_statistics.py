@@ -51,7 +51,7 @@ def in_the_browser(page: Page, low: Any, value: Any, high: Any) -> dict[str, Any
             quantiles: [0.5, 0.8, 0.95, 0.999999].map(quantile),
         };
     }"""
-    as_json = [np.where(np.isnan(value), None, part).tolist() for part in (value, low, high)]
+    as_json = [[[None if np.isnan(x) else x for x in row] for row in part.tolist()] for part in (value, low, high)]
     found: dict[str, Any] = page.evaluate(script, [*as_json, PUBLISHED])
     return found
 

@@ -3,7 +3,7 @@
     index.json.gz           weeks, trends with their fixed scales, levels, texts, downloads
     regions.json.gz         the regions of the coarser levels
     finer.json.gz           the regions of the other levels, for search and drill-down
-    outlines.json.gz        projected outlines, if there are shapes
+    outlines.bin.gz         projected outlines (outline_file.py), if there are shapes
     map/T-B.bin.gz          trend T in block B of weeks: all regions of regions.json, axes (week, part, region)
     series/N.bin.gz         region N and its children in all weeks, axes (region, trend, part, week)
     asked/N-B.json.gz       the top and rising searches of region N in block B of weeks (asked.py), if there are any
@@ -30,6 +30,7 @@ import numpy.typing as npt
 from search_insights.dashboards.aliases import aliases_of
 from search_insights.dashboards.asked import Asked
 from search_insights.dashboards.facts import Fact, as_json
+from search_insights.dashboards.outline_file import packed
 from search_insights.dashboards.region_table import lives
 from search_insights.dashboards.regions import Places, level_label
 from search_insights.dashboards.reuse import credits_of, topics_of
@@ -80,7 +81,7 @@ def write_data(view: View, folder: Path) -> None:
         (folder / name).mkdir(parents=True)
     with_series = _write_series(view, folder / "series")
     if view.shapes is not None:
-        _write_json(folder / "outlines.json.gz", _outlines(view, view.shapes))
+        _write_numbers(folder / "outlines.bin.gz", _outlines(view, view.shapes))
         _write_map(view, folder / "map")
     core, regions, parents = view.core, view.places.regions, view.parents
     _write_json(folder / "regions.json.gz", _columns(view, regions[:core], parents[:core]))
@@ -200,9 +201,9 @@ def _points(view: View, regions: Sequence[Region]) -> list[list[int] | None]:
     return points
 
 
-def _outlines(view: View, shapes: Shapes) -> dict[str, Any]:
+def _outlines(view: View, shapes: Shapes) -> npt.NDArray[np.int32]:
     of_core = [shapes.outlines.get(region.place_id) for region in view.places.regions[: view.core]]
-    return {"width": shapes.width, "height": shapes.height, "arcs": shapes.arcs, "rings": of_core}
+    return packed(shapes.width, shapes.height, shapes.arcs, of_core)
 
 
 def _write_map(view: View, folder: Path) -> None:

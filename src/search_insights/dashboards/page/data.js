@@ -113,7 +113,7 @@ class Release {
   }
 
   outlines() {
-    return this.cached("outlines", () => loadJson(`${this.entry.data}/outlines.json.gz`));
+    return this.cached("outlines", () => loadNumbers(`${this.entry.data}/outlines.bin.gz`));
   }
 
   // Finer regions are loaded when a view first needs one.

@@ -69,12 +69,20 @@ export class Modes {
     const kind = state.since ? "change" : state.from || state.to ? "average" : "week";
     for (const [each, button] of this.buttons) button.setAttribute("aria-pressed", String(each === kind));
     for (const [each, fields] of Object.entries(this.fields)) fields.hidden = each !== kind;
-    this.since.value = state.since ?? "1";
+    this.showSince(state.since ?? "1");
     this.from.value = state.from ?? release.weeks[week];
     this.to.value = state.to ?? release.weeks[week];
     const period = `${state.from} ${state.to}`;
     this.period.value = [...this.period.options].some(({ value }) => value === period) ? period : "";
     this.status.textContent = statusText(release, measure);
+  }
+
+  // A link may ask for any number of weeks before.
+  showSince(since) {
+    const known = [...this.since.options].some(({ value }) => value === since);
+    const text = () => say("answer_weeks_before", { count: Number(since) });
+    if (!known && /^\d{1,3}$/.test(since)) this.since.firstChild.append(h("option", { value: since }, text()));
+    this.since.value = since;
   }
 
   fill(release) {

@@ -1,13 +1,12 @@
 // Region outlines: lines shared by neighbours, joined into shapes that can be drawn and hit-tested.
 
 export class Outlines {
-  constructor({ width, height, arcs, rings }) {
-    Object.assign(this, { width, height });
-    this.lines = arcs.map(decodeLine);
-    this.rings = rings;
+  // numbers: as dashboards/outline_file.py packs them
+  constructor(numbers) {
+    Object.assign(this, unpack(numbers));
     this.paths = new Map();
     this.boxes = new Map();
-    rings.forEach((ofRegion, n) => ofRegion && this.add(n, ofRegion));
+    this.rings.forEach((ofRegion, n) => ofRegion && this.add(n, ofRegion));
   }
 
   add(n, rings) {
@@ -113,15 +112,29 @@ export class Outlines {
   }
 }
 
-// A line is stored as differences between its points.
-function decodeLine(steps) {
-  const line = new Int32Array(steps.length);
+function unpack(numbers) {
+  let at = 0;
+  const next = () => (numbers[at] >>> 1) ^ -(numbers[at++] & 1);
+  const [width, height, lineCount, regionCount] = [next(), next(), next(), next()];
+  const lines = Array.from({ length: lineCount }, () => new Int32Array(2 * next()));
+  for (const line of lines) [line[0], line[1]] = [next(), next()];
   let [x, y] = [0, 0];
-  for (let i = 0; i < steps.length; i += 2) {
-    line[i] = x += steps[i];
-    line[i + 1] = y += steps[i + 1];
+  for (const line of lines) {
+    for (let i = 0; i < line.length; i += 2) {
+      line[i] = x += i ? next() : line[i];
+      line[i + 1] = y += i ? next() : line[i + 1];
+    }
   }
-  return line;
+  const rings = Array.from({ length: regionCount }, () => Array.from({ length: next() }, () => new Array(next())));
+  let number = 0;
+  for (const ring of rings.flat()) {
+    for (let i = 0; i < ring.length; i++) {
+      const reference = next();
+      number += reference >> 1;
+      ring[i] = reference & 1 ? ~number : number;
+    }
+  }
+  return { width, height, lines, rings: rings.map((ofRegion) => (ofRegion.length ? ofRegion : null)) };
 }
 
 function lengthOf(line) {
