@@ -13,11 +13,11 @@ from tests.support.dashboards import read_json
 OPEN, CLOSE = "⟦", "⟧"
 _PLACEHOLDER = re.compile(r"(\{\w+\})")
 _MARKED = re.compile(f"{OPEN}[^{CLOSE}]*{CLOSE}")
-_ADDRESS = re.compile(r"https?://\S+")
+_ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\S*")  # of the view itself
 _WORD = re.compile(r"[^\W\d_]{2,}")
-# Of Intl, not of the page: months, days, units; and the languages, which have their own names in every language.
+# Of Intl, not of the page: months, units, enumerations. The languages have their own names in every language.
 _MONTHS = "January February March April May June July August September October November December"
-_OTHERS = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec kB MB byte English Français Español Deutsch"
+_OTHERS = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec kB MB byte and English Français Español Deutsch"
 
 # All that can be read or heard, also in closed menus and for screen readers only. The code to embed is data.
 _COLLECT = """() => {
@@ -55,7 +55,7 @@ def stray_words(texts: Iterable[str], data: Iterable[str]) -> set[str]:
     known = [*_MONTHS.split(), *_OTHERS.split(), *data]
     names = "|".join(map(re.escape, sorted(filter(None, known), key=len, reverse=True)))
     pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w)")
-    rest = {text: _ADDRESS.sub(" ", pattern.sub(" ", _MARKED.sub(" ", text))) for text in texts}
+    rest = {text: pattern.sub(" ", _ADDRESS.sub(" ", _MARKED.sub(" ", text))) for text in texts}
     return {f"{left.strip()} (in {text.strip()!r})" for text, left in rest.items() if _WORD.search(left)}
 
 
@@ -76,6 +76,7 @@ def words_of(site: Path) -> list[str]:
         words += [str(index["credits"][key]) for key in ("version", "id", "publisher", "contact")]
         words += [file["name"] for file in index["files"]] + list(index["definitions"].values())
         words += [text for part in index["about"] for text in part["text"] if isinstance(text, str)]
+        words += [reason["size"] for reason in index["reasons"] if isinstance(reason, dict) and "size" in reason]
         for name in ("regions", "finer"):
             columns = read_json(data / f"{name}.json.gz")
             words += [*columns["name"], *columns["code"], *columns["id"]]
