@@ -50,9 +50,11 @@ STEP = """async week => {
 }"""
 REFERENCE = """<!doctype html><meta charset=utf-8><canvas id=c width=800 height=520></canvas><script type=module>
 import { Outlines } from "./outline.js";
-const answer = await fetch("outlines.json.gz");
-const text = await new Response(answer.body.pipeThrough(new DecompressionStream("gzip"))).text();
-const outlines = new Outlines(JSON.parse(text));
+const answer = await fetch("outlines.bin.gz");
+const unpacked = new Response(answer.body.pipeThrough(new DecompressionStream("gzip")));
+const bytes = new Uint8Array(await unpacked.arrayBuffer()), size = bytes.length / 4;
+const number = (_, i) => bytes[i] | (bytes[i + size] << 8) | (bytes[i + 2 * size] << 16) | (bytes[i + 3 * size] << 24);
+const outlines = new Outlines(Int32Array.from({ length: size }, number));
 const context = c.getContext("2d");
 context.scale(800 / outlines.width, 800 / outlines.width);
 for (const path of outlines.paths.values()) context.fill(path, "evenodd");
@@ -65,7 +67,7 @@ def make_reference(site: Path, folder: Path) -> None:
     folder.mkdir()
     (folder / "index.html").write_text(REFERENCE, encoding="utf-8")
     shutil.copy(site / "outline.js", folder)
-    shutil.copy(next(site.glob("data/*/outlines.json.gz")), folder)
+    shutil.copy(next(site.glob("data/*/outlines.bin.gz")), folder)
     shutil.copy(site / "site.json", folder)
 
 

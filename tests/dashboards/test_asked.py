@@ -17,6 +17,7 @@ from tests.support.asked import CANTON, HOSTILE, MIDLAND, NATION, NORTH, TABLE, 
 from tests.support.browser import Visit, served, visit
 from tests.support.command_line import Run, assert_one_line
 from tests.support.dashboards import QAZARIA, data_folder, digests, read_json, region_ids
+from tests.support.marked_words import mark_messages, strays_on, words_of
 
 NUMBER_OF = {NATION: 0, NORTH: 1, MIDLAND: 2}
 
@@ -170,6 +171,18 @@ def test_the_card_shows_top_and_rising_searches_with_their_intervals(asked_page:
     assert page.locator("#asked svg .interval").count() == 6, "each row has a mark of its interval"
     assert page.locator("#asked img").count() == 0, "a text is never markup"
     assert "Firewood in Qazaria. Week of 29 October 2023." in page.locator("#asked-about").inner_text()
+
+
+def test_no_word_about_searches_is_outside_the_message_files(asked_page: Visit, asked_site: Path) -> None:
+    """The card has messages and searches, nothing else; also where it says why there is no list."""
+    mark_messages(asked_page.page)
+    rows = read_json(data_folder(asked_site, QAZARIA) / "asked" / "0-0.json.gz")
+    searches = [text for row in rows for text in (row[3], *row[4])]
+    data = [*words_of(asked_site), *searches, "rural"]
+    for query in ("", f"?region={CANTON}", f"?region={MIDLAND}", f"?week={WEEKS[0]}", f"?week={WEEKS[3]}"):
+        asked_page.open(query)
+        asked_page.page.wait_for_load_state("networkidle")
+        assert strays_on(asked_page.page, data) == set(), query
 
 
 def test_other_wordings_are_opened_by_keyboard_and_stay_open(asked_page: Visit) -> None:

@@ -97,13 +97,17 @@ def test_regions_say_why_they_are_not_reported(us_site: Path, us_coverage: Cover
         marked |= {i: index["reasons"][why - 1] for i, why in zip(columns["id"], columns["why"], strict=True) if why}
     assert set(marked) == {place for place, standing in us_coverage.standings.items() if not standing.reported}
     assert len(index["reasons"]) == 2
-    assert any("100,000 people" in reason for reason in index["reasons"])
-    assert any("3 km²" in reason for reason in index["reasons"])
+    levels = {"level": {"level": "postal_code"}, "parent": {"level": "county"}}
+    assert {"say": "why_small_parent", **levels, "people": 100_000} in index["reasons"]
+    assert {"say": "why_area", "area": {"number": 3.0}} in index["reasons"]
 
 
 def test_the_explanations_come_from_the_datasets_own_statements(us_site: Path) -> None:
     """The metadata says what a value means, why some are missing, what is promised and when it was updated."""
     index = read_json(data_folder(us_site, US) / "index.json.gz")
-    text = " ".join(line for part in index["about"] for line in part["text"])
-    for words in ("100 is the highest weekly share of “COVID-19 vaccination”", "80%", "within 15%", "(2.19, 1e-05)"):
-        assert words in text
+    facts = {fact["say"]: fact for part in index["about"] for fact in part["text"] if isinstance(fact, dict)}
+    scale = facts["value_is_on_scale"]
+    assert (scale["maximum"], scale["topic"]["text"]) == ({"number": 100.0}, {"trend": "covid19_vaccination"})
+    assert facts["missing_rule"] == {"say": "missing_rule", "confidence": {"percent": 0.8}, "error": {"percent": 0.15}}
+    assert facts["promise"] == {"say": "promise", "epsilon": {"number": 2.19}, "delta": {"number": 1e-5}}
+    assert facts["weeks_held"]["count"] == len(index["weeks"])

@@ -183,6 +183,8 @@ def test_a_statement_of_another_form_is_refused(
         ("datapackage.json", put("title", value=7)),
         ("datapackage.json", put("breaks", value=[{"week": 7}])),
         ("datapackage.json", put("spec", value=[])),
+        ("datapackage.json", put("translations", value={"fr": {}})),
+        ("datapackage.json", put("translations", value=[{"language": "__proto__"}])),
         ("datapackage.json", put("scaling", "trend", value="x{y}")),
         ("datapackage.json", put("resources", 1, "schema", "fields", value=[])),
         ("privacy.json", put("corrections", value=[{"changed_values": "1", "reason": "x"}])),

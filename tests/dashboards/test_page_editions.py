@@ -16,6 +16,7 @@ from search_insights.store.notes import note_week
 from tests.support.browser import Visit, heading, on_map, served, visit, wait_for_map
 from tests.support.dashboards import US, data_folder, read_json, region_ids
 from tests.support.editions import CROSSWALK, EAST, FORMER, WEST, split
+from tests.support.marked_words import mark_messages, strays_on, words_of
 from tests.support.quick_accounting import patch_accounting
 from tests.support.stores import FIRST, add_weeks, changed, short_window_coverage
 
@@ -67,9 +68,9 @@ def test_the_data_files_have_breaks_and_lives(broken_site: Path) -> None:
     data = data_folder(broken_site, US)
     index, ids = read_json(data / "index.json.gz"), region_ids(data)
     assert [(b["week"], b["label"], b["alone"]) for b in index["breaks"]] == [
-        (2, "another model", False),
-        (4, "new edition", False),
-        (5, "note on this week", True),
+        (2, {"say": "break_model"}, False),
+        (4, {"say": "break_edition"}, False),
+        (5, {"say": "break_note"}, True),
     ]
     former, west, east = (ids.index(place) for place in (FORMER, WEST, EAST))
     assert sorted(index["lives"]) == sorted([[former, 0, 3, [west, east]], [west, 4, 5, []], [east, 4, 5, []]])
@@ -95,6 +96,24 @@ def test_breaks_are_marked_in_every_chart_and_explained_in_words(broken_page: Vi
     assert note.endswith("note on this week. Half of the log was lost.")
     page.locator("#series-details summary").click()
     assert page.locator("#series-table th", has_text="(break: new edition)").count() == 1
+
+
+def test_no_word_about_breaks_is_outside_the_message_files(broken_page: Visit, broken_site: Path) -> None:
+    """What the program says of editions, models, notes and regions that ended is in messages; reasons are data."""
+    mark_messages(broken_page.page)
+    data = [
+        *words_of(broken_site),
+        "El Dorado was divided",
+        "Half of the log was lost",
+        "second",
+        "a" * 12,
+        "b" * 12,
+        "small",
+    ]
+    for query in ("", f"?region={FORMER}", f"?region=geoId/06&week={FIRST}"):
+        page = broken_page.open(query)
+        page.locator("#series-details summary").click()
+        assert strays_on(page, data) == set(), query
 
 
 def test_a_break_can_be_reached_by_keyboard(broken_page: Visit) -> None:
@@ -125,7 +144,7 @@ def test_the_map_shows_the_regions_that_existed(broken_page: Visit) -> None:
         wait_for_map(page, "covid19_vaccination", (week - FIRST).days // 7)
         page.mouse.move(*on_map(page, (0.47, 0.5)))
         page.wait_for_selector("#tip:not([hidden]) strong")
-        assert page.locator("#tip strong").inner_text() == expected
+        assert page.locator("#tip strong").first.inner_text() == expected
 
 
 def test_the_table_says_that_a_region_did_not_exist(broken_page: Visit) -> None:
@@ -134,3 +153,15 @@ def test_the_table_says_that_a_region_did_not_exist(broken_page: Visit) -> None:
     row = page.locator("#table tr", has_text="El Dorado West")
     assert "Not reported before the week of 1 February 2021" in row.inner_text()
     assert "not reported" in page.locator("#legend").inner_text()
+
+
+def test_no_comparison_crosses_a_break_without_saying_so(broken_page: Visit) -> None:
+    """The answer and the change mode name what lies between two weeks; unusual is judged between breaks only."""
+    page = broken_page.open(f"?since=4&week={LAST}")
+    answer = page.locator("#answer").inner_text()
+    assert "Compared with 4 weeks before: " in answer
+    assert "Between these weeks: another model, new edition, note on this week; values may differ" in answer
+    assert "of its" not in answer  # two weeks since the last break are too few to call one unusual
+    status = page.locator(".mode-status").inner_text()
+    assert "another model (18 Jan 2021), new edition (1 Feb 2021), note on this week (8 Feb 2021)" in status
+    assert "although nobody searched differently" in status

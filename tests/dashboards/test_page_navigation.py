@@ -1,4 +1,4 @@
-"""Getting around the page: search, links, comparison, countries, tables and downloads."""
+"""Getting around the page: history, comparison, countries, tables and downloads."""
 
 import csv
 import io
@@ -10,49 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser import OpenPage, download, heading, search_results, show_all, wait_for_map
-from tests.support.dashboards import CALIFORNIA, LAST_WEEK, QAZARIA, SAN_FRANCISCO, TEXAS, US, ZIP
-
-
-@pytest.mark.parametrize(
-    ("typed", "choice", "region"),
-    [
-        ("94110", "94110 San Francisco", ZIP),
-        ("zip/94110", "94110 San Francisco", ZIP),
-        ("dona ana", "Doña Ana County", "geoId/35013"),
-        ("US-CA", "California", CALIFORNIA),
-        ("san francisco county", "San Francisco County", SAN_FRANCISCO),
-        ("washington county oregon", "Washington County", "geoId/41067"),
-    ],
-)
-def test_one_box_finds_every_region_by_name_or_code(open_page: OpenPage, typed: str, choice: str, region: str) -> None:
-    """It finds states, counties and postal codes, with or without accents."""
-    visitor = open_page()
-    page = visitor.page
-    page.locator("#search").fill(typed)
-    expect(search_results(page).first).to_contain_text(choice)
-    page.locator("#search").press("Enter")
-    visitor.wait_for(region)
-    assert heading(page) == choice
-    assert page.locator("#region").evaluate("e => e === document.activeElement")
-
-
-def test_a_search_without_results_says_so(open_page: OpenPage) -> None:
-    """A line says so, and Escape closes it."""
-    page = open_page().page
-    page.locator("#search").fill("Atlantis")
-    expect(search_results(page)).to_have_text("No region with this name or code")
-    page.locator("#search").press("Escape")
-    expect(page.locator("#search-results")).to_be_hidden()
-
-
-def test_a_link_holds_region_trend_week_and_pins(open_page: OpenPage) -> None:
-    """A link reproduces the view."""
-    visitor = open_page(f"?region={ZIP}&trend=vaccination_intent&week=2021-02-01&pin={CALIFORNIA}&pin=geoId/48")
-    page = visitor.page
-    visitor.wait_for(ZIP, "vaccination_intent", "2021-02-01")
-    assert heading(page) == "94110 San Francisco"
-    expect(page.locator(".chip .link")).to_have_text(["California", "Texas"])
-    assert page.get_by_role("radio", name="Vaccination intent").is_checked()
+from tests.support.dashboards import CALIFORNIA, LAST_WEEK, QAZARIA, SAN_FRANCISCO, TEXAS, US
 
 
 def test_back_and_forward_work(open_page: OpenPage) -> None:
@@ -73,13 +31,6 @@ def test_back_and_forward_work(open_page: OpenPage) -> None:
     page.go_forward()
     visitor.wait_for(TEXAS)
     assert heading(page) == "Texas"
-
-
-def test_a_link_to_an_unknown_region_says_so(open_page: OpenPage) -> None:
-    """The unknown region is named, as text, and the country is shown; unknown topics and weeks are ignored."""
-    page = open_page("?region=%3Cimg src=x onerror=alert(1)%3E&trend=nothing&week=1999-01-01").page
-    assert "no region “<img src=x onerror=alert(1)>”" in page.locator("#note").inner_text()
-    assert heading(page) == "United States"
 
 
 def test_a_view_can_be_embedded_in_another_page(open_page: OpenPage) -> None:

@@ -10,7 +10,18 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.browser import OpenPage, download, heading, on_map, search_results, show_all, visit, wait_for_map
+from tests.support.browser import (
+    OpenPage,
+    changed_map_image,
+    download,
+    heading,
+    map_image,
+    on_map,
+    search_results,
+    show_all,
+    visit,
+    wait_for_map,
+)
 from tests.support.dashboards import CALIFORNIA, QAZARIA, SAN_FRANCISCO, TEXAS, TEXAS_ON_MAP
 
 SERIOUS = ("serious", "critical")
@@ -58,8 +69,10 @@ def tab_stops(page: Page, count: int) -> list[str]:
         (f"?region={CALIFORNIA}", {"viewport": {"width": 390, "height": 844}}),
         (f"?dataset={QAZARIA}&region=qz/c/011", {}),
         ("?embed=series", {}),
+        ("?since=1&by=state", {"color_scheme": "dark"}),
+        (f"?region={CALIFORNIA}&from=2021-02-01&to=2021-02-22&scale=week", {"viewport": {"width": 390, "height": 844}}),
     ],
-    ids=["first view", "county, dark", "phone", "another country", "embedded"],
+    ids=["first view", "county, dark", "phone", "another country", "embedded", "change, dark", "average, phone"],
 )
 def test_axe_finds_no_serious_problem(open_page: OpenPage, query: str, options: dict[str, Any]) -> None:
     """axe checks names, roles, contrast and structure for accessibility."""
@@ -91,11 +104,70 @@ def test_the_page_fits_a_phone(open_page: OpenPage) -> None:
     page = visitor.page
     wait_for_map(page, "covid19_vaccination", 9)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.locator("#legend").scroll_into_view_if_needed()
     at = on_map(page, TEXAS_ON_MAP)
     page.touchscreen.tap(*at)
     expect(page.locator("#tip")).to_contain_text("Texas")
     page.touchscreen.tap(*at)
     visitor.wait_for(TEXAS)
+
+
+def test_one_finger_moves_the_map_when_it_is_zoomed(open_page: OpenPage) -> None:
+    """Else one finger scrolls the page, which the browser does by itself."""
+    page = open_page("?by=state", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).page
+    wait_for_map(page, "covid19_vaccination", 9)
+    action = "getComputedStyle(document.getElementById('map')).touchAction"
+    assert page.evaluate(action) == "pan-y"
+    page.locator("#legend").scroll_into_view_if_needed()
+    x, y = on_map(page, (0.5, 0.5))
+    before = map_image(page)
+    page.locator("#zoom-in").tap()
+    zoomed = changed_map_image(page, before)
+    assert page.evaluate(action) == "none"
+    fingers = page.context.new_cdp_session(page)
+    for kind, at in (("touchStart", 0), ("touchMove", 30), ("touchMove", 60), ("touchEnd", None)):
+        points = [] if at is None else [{"x": x - at, "y": y - at}]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    changed_map_image(page, zoomed)
+    expect(page.locator("#tip")).to_be_hidden()
+    page.locator("#zoom-fit").click()
+    page.wait_for_selector("#map:not(.zoomed)")
+
+
+def test_nothing_that_has_the_focus_is_below_the_bar(open_page: OpenPage) -> None:
+    """Going back through the page with Shift and Tab, every stop is visible below the controls that stay on top."""
+    page = open_page(f"?region={CALIFORNIA}").page
+    wait_for_map(page, "covid19_vaccination", 9)
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.locator("#files a").last.focus()
+    covered = """(() => { const e = document.activeElement, bar = document.querySelector('.controls');
+        if (bar.contains(e) || !document.querySelector('main').contains(e)) return null;
+        const b = e.getBoundingClientRect(); return b.bottom < bar.getBoundingClientRect().bottom ? e.outerHTML : null;
+        })()"""
+    for _ in range(45):
+        page.keyboard.press("Shift+Tab")
+        assert page.evaluate(covered) is None
+
+
+def test_the_page_reflows_at_400_percent(open_page: OpenPage) -> None:
+    """A window of 1280 by 1024 enlarged four times: nothing is cut at the side, and the bar does not stay on top."""
+    for query in ("", f"?region={SAN_FRANCISCO}&pin={CALIFORNIA}", f"?dataset={QAZARIA}"):
+        page = open_page(query, viewport={"width": 320, "height": 256}).page
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        assert page.evaluate("getComputedStyle(document.querySelector('.controls')).position") == "static"
+        wide = page.evaluate("""[...document.querySelectorAll('button, input, select, summary, h2, h3, p')].filter(e =>
+            e.checkVisibility() && !e.closest('.scroll, .visually-hidden') && e.getBoundingClientRect().right > 321)
+            .map(e => e.outerHTML)""")
+        assert wide == []
+
+
+def test_every_landmark_has_a_name_of_its_own(open_page: OpenPage) -> None:
+    """A screen reader lists them: search, navigation, controls and cards."""
+    page = open_page(f"?region={CALIFORNIA}", bypass_csp=True).page
+    rules = ("landmark-unique", "landmark-one-main", "region", "landmark-no-duplicate-banner", "page-has-heading-one")
+    assert [v["id"] for v in Axe().run(page).response["violations"] if v["id"] in rules] == []
+    for role, name in (("search", "Find a region"), ("navigation", "Parent regions"), ("region", "Topic and week")):
+        expect(page.get_by_role(role, name=name, exact=True)).to_have_count(1)  # type: ignore[arg-type]
 
 
 def test_hostile_names_show_as_text(open_page: OpenPage) -> None:
@@ -141,7 +213,7 @@ def test_a_view_loads_only_what_it_shows(open_page: OpenPage) -> None:
         "index.json.gz",
         "map/0-0.bin.gz",
         "map/0-1.bin.gz",
-        "outlines.json.gz",
+        "outlines.bin.gz",
         "regions.json.gz",
         "series/0.bin.gz",
     ]

@@ -28,7 +28,7 @@ def test_without_a_geography_the_regions_come_from_the_table_of_regions(other_si
     geography = load_geography(other_geography(other_site.parent))
     assert columns["id"] == [region.place_id for region in geography.regions]
     why = {i: index["reasons"][w - 1] for i, w in zip(columns["id"], columns["why"], strict=True) if w}
-    assert why["qz/s/p07"] == "its land area is under 0.5 km2"
+    assert why["qz/s/p07"] == {"say": "why_area", "area": {"number": 0.5}}
     assert "qz/m/0112" not in why, "it is reported, but has no value"
     assert (index["hasMap"], index["knowsUnreported"], index["lives"]) == (False, True, [])
 
@@ -75,8 +75,8 @@ def test_a_given_geography_and_spec_add_the_regions_without_any_value(
     data = data_folder(tmp_path / "site", QAZARIA)
     index, columns = read_json(data / "index.json.gz"), read_json(data / "regions.json.gz")
     why = {i: index["reasons"][w - 1] for i, w in zip(columns["id"], columns["why"], strict=True) if w}
-    assert why["qz/s/p07"] == "its land area is under 0.5 km²"
-    assert "10,000 people" in why["qz/s/p05"]
+    assert why["qz/s/p07"] == {"say": "why_area", "area": {"number": 0.5}}
+    assert why["qz/s/p05"]["people"] == 10_000
     assert "qz/m/0112" in columns["id"]
     assert "qz/m/0112" not in why
 

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from search_insights.dashboards.outline_file import packed
 from search_insights.dashboards.shapes import project_points, project_shapes, us_topology
 from search_insights.dashboards.site import dashboard
 from search_insights.spec.geography import Geography, load_country
 from tests.support.command_line import Run
-from tests.support.dashboards import QAZARIA, US, data_folder, read_json
+from tests.support.dashboards import QAZARIA, US, data_folder, read_json, read_outlines, unpacked_outlines
 
 
 def test_every_state_and_county_has_an_outline_within_the_picture(us: Geography) -> None:
@@ -53,19 +56,30 @@ def test_postal_codes_lie_in_or_near_their_county(us_site: Path) -> None:
     """A postal code is drawn with the projection of its state: 94103 is inside San Francisco's bounding box."""
     data = data_folder(us_site, US)
     finer, core = read_json(data / "finer.json.gz"), read_json(data / "regions.json.gz")
-    outlines = read_json(data / "outlines.json.gz")
+    outlines = read_outlines(data / "outlines.bin.gz")
     for zip_id, county in (("zip/94103", "geoId/06075"), ("zip/99501", "geoId/02020"), ("zip/96813", "geoId/15003")):
         rings = outlines["rings"][core["id"].index(county)]
-        points = np.vstack(
-            [
-                np.cumsum(np.array(outlines["arcs"][a if a >= 0 else ~a]).reshape(-1, 2), axis=0)
-                for r in rings
-                for a in r
-            ]
-        )
+        points = np.vstack([outlines["lines"][a if a >= 0 else ~a] for ring in rings for a in ring])
         point = np.array(finer["point"][finer["id"].index(zip_id)])
         assert (points.min(axis=0) <= point).all()
         assert (point <= points.max(axis=0)).all()
+
+
+POINT = st.integers(-20_000, 20_000)
+LINE = st.lists(POINT, min_size=4, max_size=12).filter(lambda line: len(line) % 2 == 0)
+
+
+@given(st.lists(LINE, min_size=1, max_size=6), st.data())
+def test_packed_outlines_unpack_to_the_same(lines: list[list[int]], data: st.DataObject) -> None:
+    """Points, and the rings of every region, with lines in either direction; a region without an outline has none."""
+    number = st.integers(-len(lines), len(lines) - 1)
+    rings = st.lists(st.lists(number, min_size=1, max_size=4), min_size=1, max_size=3)
+    outlines = data.draw(st.lists(st.none() | rings, max_size=5))
+    found = unpacked_outlines(packed(16_000, 9_356, lines, outlines))
+    assert (found["width"], found["height"]) == (16_000, 9_356)
+    expected = [np.cumsum(np.array(line).reshape(-1, 2), axis=0).tolist() for line in lines]
+    assert [line.tolist() for line in found["lines"]] == expected
+    assert found["rings"] == [rings or [] for rings in outlines]
 
 
 def test_outlines_of_another_country_make_a_map(other_data: Path, tmp_path: Path) -> None:
@@ -75,10 +89,11 @@ def test_outlines_of_another_country_make_a_map(other_data: Path, tmp_path: Path
     arcs = [[[80, 27], [85, 27], [85, 30], [80, 30], [80, 27]]]
     (tmp_path / "shapes.json").write_text(json.dumps(topology | {"arcs": arcs}), encoding="utf-8")
     dashboard([other_data], tmp_path / "site", shapes=[tmp_path / "shapes.json"])
-    outlines = read_json(data_folder(tmp_path / "site", QAZARIA) / "outlines.json.gz")
+    outlines = read_outlines(data_folder(tmp_path / "site", QAZARIA) / "outlines.bin.gz")
     assert outlines["rings"][1] == [[0]]
-    assert outlines["arcs"][0][0] == 0  # the south-west corner is at the lower left
-    assert outlines["height"] - 1 <= outlines["arcs"][0][1] <= outlines["height"]  # the height is rounded up
+    x, y = outlines["lines"][0][0]
+    assert x == 0  # the south-west corner is at the lower left
+    assert outlines["height"] - 1 <= y <= outlines["height"]  # the height is rounded up
 
 
 def feature(region: object, west: float, name: str = "nr") -> dict[str, Any]:
@@ -95,7 +110,7 @@ def test_geojson_with_any_property_as_id_makes_a_map(other_data: Path, tmp_path:
     assert (code, "could be given as --shape-id" in err, "'nr'" in err) == (2, True, True)
     assert run(*words, "--shape-id", "nr")[0] == 0
     data = data_folder(tmp_path / "site", QAZARIA)
-    ids, rings = read_json(data / "regions.json.gz")["id"], read_json(data / "outlines.json.gz")["rings"]
+    ids, rings = read_json(data / "regions.json.gz")["id"], read_outlines(data / "outlines.bin.gz")["rings"]
     assert {place for place, found in zip(ids, rings, strict=True) if found} == {"qz/p/01", "qz/p/02"}
 
 

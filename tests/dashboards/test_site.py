@@ -97,4 +97,4 @@ def test_an_older_dataset_without_the_newer_statements_still_works(other_data: P
     (old / "datapackage.json").write_text(json.dumps(package), encoding="utf-8")
     dashboard([old], tmp_path / "site")
     index = read_json(data_folder(tmp_path / "site", QAZARIA) / "index.json.gz")
-    assert (index["peak"], index["confidence"]) == ("", None)
+    assert (index["peak"], index["confidence"]) == (None, None)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from search_insights.dashboards.facts import Value, day, listed, percent, say
 from search_insights.dashboards.words import _topics
 from search_insights.dataset.folder import read_dataset
 from search_insights.errors import InputError, StoreError
@@ -56,12 +57,16 @@ def test_people_see_the_change_of_model(two_models: Path) -> None:
     """PRIVACY.md and the site's texts define the topics, name the models and say where values may jump."""
     dataset = dataset_of(two_models)
     page = (dataset / "PRIVACY.md").read_text(encoding="utf-8")
-    texts = "\n".join(_topics(read_dataset(dataset)))
+    facts = _topics(read_dataset(dataset))
     for words in ("side effects they have.", "winter, fingerprint aaaaaaaaaaaa", "2021-01-18", "values may jump"):
         assert words in page
-        assert words in texts
+    assert say("topic_defined", topic=Value("topic", "A2"), definition=Value("definition", "A2")) in facts
+    winter = say("model_named", name="winter", print="a" * 12)
+    assert say("assigned_week", date=day("2021-01-11"), model=winter) in facts
+    assert say("model_changed", dates=listed(map(day, ("2021-01-11", "2021-01-18")))) in facts
     assert "| A1 | 70 | 0.910 (0.820 to 0.960) | - |" in page
-    assert "A1 91%" in texts
+    measured = say("measured_share", category="A1", share=percent(0.91))
+    assert say("measured", print="a" * 12, shares=listed([measured])) in facts
     assert "Of model bbbbbbbbbbbb nothing measured is known." in page
 
 

@@ -82,7 +82,7 @@ def test_a_dataset_is_loaded_from_its_address_as_from_its_folder(dataset: Path, 
     for given in (address, address.rstrip("/"), f"{address}datapackage.json"):
         assert load(given, "county", "vaccination_intent").equals(load(dataset, "county", "vaccination_intent"))
     names = {path.rsplit("/", 1)[1] for path in Handler.asked}
-    assert names <= {path.name for path in dataset.iterdir()} | {"straddling.json"}
+    assert names <= {path.name for path in dataset.iterdir()} | {"straddling.json", "registry.yaml"}
 
 
 def test_a_fetched_folder_is_the_published_one(dataset: Path, address: str, tmp_path: Path) -> None:

@@ -109,7 +109,11 @@ OpenPage = Callable[..., Visit]
 @contextmanager
 def visit(browser: Browser, address: str, **options: Any) -> Iterator[Visit]:
     """Open a fresh page; at the end, fail if there were errors on it."""
-    settings: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
+    settings: dict[str, Any] = {
+        "locale": "en-GB",
+        "viewport": {"width": 1280, "height": 900},
+        "reduced_motion": "reduce",
+    }
     with browser.new_context(**(settings | options)) as context:
         visitor = Visit(context.new_page(), address)
         yield visitor
@@ -149,6 +153,7 @@ def wait_for_map(page: Page, trend: str, week: int) -> None:
 
 def on_map(page: Page, place: tuple[float, float]) -> tuple[float, float]:
     """Return the screen position of a place that is given in shares of the map's width and height."""
+    page.locator("#map").scroll_into_view_if_needed()
     box = page.locator("#map").bounding_box()
     assert box is not None
     return box["x"] + place[0] * box["width"], box["y"] + place[1] * box["height"]

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import itertools
 import json
 import shutil
 from pathlib import Path
@@ -98,6 +99,38 @@ def read_numbers(path: Path) -> "np.ndarray[Any, np.dtype[np.int32]]":
     """Read a file of numbers as the page does: all lowest bytes, then all second bytes, and so on."""
     planes = np.frombuffer(gzip.decompress(path.read_bytes()), dtype=np.uint8)
     return np.ascontiguousarray(planes.reshape(4, -1).T).view("<i4").ravel()
+
+
+def read_outlines(path: Path) -> dict[str, Any]:
+    """Read a file of packed outlines."""
+    return unpacked_outlines(read_numbers(path))
+
+
+def unpacked_outlines(numbers: "np.ndarray[Any, np.dtype[np.int32]]") -> dict[str, Any]:
+    """Unpack outlines as outline_file.py describes them: lines as arrays of points, rings of each region."""
+    stored = iter(numbers.tolist())
+
+    def take(count: int) -> list[int]:
+        return [(z >> 1) ^ -(z & 1) for z in itertools.islice(stored, count)]
+
+    width, height, lines, regions = take(4)
+    sizes, starts = take(lines), np.array(take(2 * lines)).reshape(-1, 2)
+    found, end = [], np.zeros(2, dtype=int)
+    for size, start in zip(sizes, starts, strict=True):
+        steps = np.array(take(2 * (size - 1)), dtype=int).reshape(-1, 2)
+        found.append(np.cumsum(np.vstack([end + start, steps]), axis=0))
+        end = found[-1][-1]
+    counts = [take(take(1)[0]) for _ in range(regions)]
+    number, outlines = 0, []
+    for region in counts:
+        rings = []
+        for size in region:
+            references = take(size)
+            numbers = number + np.cumsum([r >> 1 for r in references])
+            number = int(numbers[-1])
+            rings.append([int(~n if r & 1 else n) for n, r in zip(numbers, references, strict=True)])
+        outlines.append(rings)
+    return {"width": width, "height": height, "lines": found, "rings": outlines}
 
 
 def data_folder(site: Path, key: str) -> Path:

@@ -45,6 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shape-id", metavar="NAME", help="the property of the outlines that has these ids (default: their own id)"
     )
+    parser.add_argument(
+        "--address", metavar="URL", help="where the site will be, so that shared links get a preview picture"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -63,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
             specs=specs,
             shapes=args.shapes,
             shape_id=args.shape_id,
+            address=args.address,
             progress=steps.show,
         )
     out(f"{site.folder}: {', '.join(site.datasets)}; {site.files:,} files, {site.bytes / 1e6:.1f} MB")

@@ -87,6 +87,7 @@ STANDINS: dict[str, tuple[Standin, ...]] = {
         Standin("spec", "spec", _as_list),
         Standin("shapes", "shapes", list),
         Standin("shape_id", "shape_id"),
+        Standin("site_address", "address"),
     ),
     "serve": (Standin("site", "site"),),
     "evaluate": (_STORE,),

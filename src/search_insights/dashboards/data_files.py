@@ -3,7 +3,7 @@
     index.json.gz           weeks, trends with their fixed scales, levels, texts, downloads
     regions.json.gz         the regions of the coarser levels
     finer.json.gz           the regions of the other levels, for search and drill-down
-    outlines.json.gz        projected outlines, if there are shapes
+    outlines.bin.gz         projected outlines (outline_file.py), if there are shapes
     map/T-B.bin.gz          trend T in block B of weeks: all regions of regions.json, axes (week, part, region)
     series/N.bin.gz         region N and its children in all weeks, axes (region, trend, part, week)
     asked/N-B.json.gz       the top and rising searches of region N in block B of weeks (asked.py), if there are any
@@ -27,10 +27,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from search_insights.dashboards.aliases import aliases_of
 from search_insights.dashboards.asked import Asked
+from search_insights.dashboards.facts import Fact, as_json
+from search_insights.dashboards.outline_file import packed
 from search_insights.dashboards.region_table import lives
 from search_insights.dashboards.regions import Places, level_label
+from search_insights.dashboards.reuse import credits_of, topics_of
 from search_insights.dashboards.shapes import Shapes
+from search_insights.dashboards.translations import definitions, topic_titles, translations
 from search_insights.dashboards.values import MISSING, Table
 from search_insights.dashboards.words import about, breaks, peak
 from search_insights.dataset.folder import Dataset
@@ -52,6 +57,7 @@ class View:
     shapes: Shapes | None
     asked: Asked | None
     downloads: tuple[Path, ...]
+    beside: tuple[Path, ...] = ()  # files that are offered too, beside the folder of the downloads
 
     @cached_property
     def core(self) -> int:
@@ -75,7 +81,7 @@ def write_data(view: View, folder: Path) -> None:
         (folder / name).mkdir(parents=True)
     with_series = _write_series(view, folder / "series")
     if view.shapes is not None:
-        _write_json(folder / "outlines.json.gz", _outlines(view, view.shapes))
+        _write_numbers(folder / "outlines.bin.gz", _outlines(view, view.shapes))
         _write_map(view, folder / "map")
     core, regions, parents = view.core, view.places.regions, view.parents
     _write_json(folder / "regions.json.gz", _columns(view, regions[:core], parents[:core]))
@@ -88,10 +94,11 @@ def _index(view: View, with_series: list[int]) -> dict[str, Any]:
     return {
         "title": dataset.title,
         "country": view.places.geography.country.name,
+        "countryCode": view.places.geography.country.code,
         "created": dataset.package.get("created", ""),
         "weeks": [week.isoformat() for week in dataset.weeks],
         "trends": [
-            {"name": t.name, "title": t.title, "column": t.column, "step": _step(view, i)}
+            {"name": t.name, "title": t.title, "column": t.column, "step": step_of(view, i), **_topics(dataset, t.name)}
             for i, t in enumerate(dataset.trends)
         ],
         "levels": _levels(view),
@@ -106,12 +113,25 @@ def _index(view: View, with_series: list[int]) -> dict[str, Any]:
         "breaks": breaks(dataset),
         "lives": lives(view.places.listed, dataset, view.places),
         "peak": peak(dataset, view.places),
+        "topics": topic_titles(dataset.package),
+        "definitions": definitions(dataset.package),
+        "translations": translations(dataset.package),
         "confidence": dataset.package.get("reliability", {}).get("confidence"),
         "knowsUnreported": view.places.not_reported is not None,
-        "reasons": _reasons(view),
+        "reasons": [as_json(reason) for reason in _reasons(view)],
+        "aliases": aliases_of(view.places.regions),
         "about": about(dataset, view.places),
-        "files": [{"name": path.name, "bytes": path.stat().st_size} for path in view.downloads],
+        "credits": credits_of(dataset),
+        "files": [*map(_file, view.downloads), *({**_file(path), "beside": True} for path in view.beside)],
     }
+
+
+def _topics(dataset: Dataset, trend: str) -> dict[str, Any]:
+    return {"topics": topics} if (topics := topics_of(dataset, trend)) else {}
+
+
+def _file(path: Path) -> dict[str, Any]:
+    return {"name": path.name, "bytes": path.stat().st_size}
 
 
 def _levels(view: View) -> list[dict[str, Any]]:
@@ -135,7 +155,7 @@ def _levels(view: View) -> list[dict[str, Any]]:
     return rows
 
 
-def _step(view: View, trend: int) -> float:
+def step_of(view: View, trend: int) -> float:
     """Return the width of a trend's colour classes on the map."""
     table = view.table
     values = table.values[table.numbers < view.core, trend, 0, :]
@@ -152,8 +172,8 @@ def round_step(found: npt.NDArray[np.float64]) -> float:
     return float(f"{power * next(step for step in _ROUND_STEPS if step * power >= wanted * 0.999):.6g}")
 
 
-def _reasons(view: View) -> list[str]:
-    return sorted(set((view.places.not_reported or {}).values()))
+def _reasons(view: View) -> list[Fact]:
+    return sorted(set((view.places.not_reported or {}).values()), key=repr)
 
 
 def _columns(view: View, regions: Sequence[Region], parents: npt.NDArray[np.int32]) -> dict[str, Any]:
@@ -185,9 +205,9 @@ def _points(view: View, regions: Sequence[Region]) -> list[list[int] | None]:
     return points
 
 
-def _outlines(view: View, shapes: Shapes) -> dict[str, Any]:
+def _outlines(view: View, shapes: Shapes) -> npt.NDArray[np.int32]:
     of_core = [shapes.outlines.get(region.place_id) for region in view.places.regions[: view.core]]
-    return {"width": shapes.width, "height": shapes.height, "arcs": shapes.arcs, "rings": of_core}
+    return packed(shapes.width, shapes.height, shapes.arcs, of_core)
 
 
 def _write_map(view: View, folder: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from search_insights.dataset.folder import STATEMENTS, Dataset
 from search_insights.dataset.pages import draw_summary, privacy_page
+from search_insights.dataset.registry import registry_yaml
 
 
 def write_downloads(dataset: Dataset, folder: Path) -> list[Path]:
@@ -23,6 +24,8 @@ def _statements(dataset: Dataset, folder: Path) -> list[Path]:
     for name, content in dataset.statements.items():
         (folder / name).write_bytes(content)
     (folder / "PRIVACY.md").write_text(privacy_page(dataset.privacy), encoding="utf-8")
+    if entry := registry_yaml(dataset.package, dataset.privacy):
+        (folder / "registry.yaml").write_text(entry, encoding="utf-8")
     if dataset.summary is not None:
         draw_summary(
             dataset.summary,

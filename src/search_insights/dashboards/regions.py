@@ -9,6 +9,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from search_insights.dashboards.facts import Fact, level, say
+from search_insights.dashboards.phrases import fact_of
 from search_insights.dashboards.region_table import Listed, listed_regions, located
 from search_insights.dashboards.values import distinct_places
 from search_insights.dataset.folder import REGIONS, SPARSE, Dataset
@@ -27,7 +29,7 @@ class Places:
     """
 
     geography: Geography
-    not_reported: dict[str, str] | None = None
+    not_reported: dict[str, Fact] | None = None
     listed: tuple[Listed, ...] = ()
 
     @property
@@ -75,9 +77,9 @@ def _packaged(countries: Iterable[str], ids: Collection[str]) -> Geography:
     return max(found, key=lambda geography: len(geography.by_place_id.keys() & ids))
 
 
-def _listed_reasons(listed: Sequence[Listed]) -> dict[str, str] | None:
+def _listed_reasons(listed: Sequence[Listed]) -> dict[str, Fact] | None:
     """Return why regions are not reported by the dataset's own table; None if it has none."""
-    return {each.region.place_id: each.why_not for each in listed if _never(each)} if listed else None
+    return {each.region.place_id: fact_of(each.why_not) for each in listed if _never(each)} if listed else None
 
 
 def _never(listed: Listed) -> bool:
@@ -85,7 +87,7 @@ def _never(listed: Listed) -> bool:
     return bool(listed.why_not) and listed.why_not != SPARSE and listed.first_week is None
 
 
-def _not_reported(dataset: Dataset, geography: Geography, specs: Sequence[Spec]) -> dict[str, str] | None:
+def _not_reported(dataset: Dataset, geography: Geography, specs: Sequence[Spec]) -> dict[str, Fact] | None:
     fingerprint = dataset.package.get("spec", {}).get("fingerprint")
     for spec in specs:
         if spec.fingerprint == fingerprint:
@@ -95,20 +97,27 @@ def _not_reported(dataset: Dataset, geography: Geography, specs: Sequence[Spec])
     return None
 
 
-def _why(coverage: Coverage, region: Region) -> str:
+def _why(coverage: Coverage, region: Region) -> Fact:
     """Explain why a region is not reported, for readers who do not know the paper."""
     spec, standing = coverage.spec, coverage.standings[region.place_id]
     if region.level in spec.level_names and (region.level, standing.size_class) not in spec.reported_groups:
-        size = next(c for c in spec.size_classes if c.name == standing.size_class)
-        most = size.max_population
-        people = "so many people" if most is None else f"fewer than {most + 1:,} people"
-        where = f"in a {level_label(str(spec.class_level))} with" if region.level != spec.class_level else "with"
-        return f"a {level_label(region.level)} {where} {people} is never reported"
-    return standing.reason.replace("km2", "km²")
+        return _too_small(spec, region.level, standing.size_class)
+    return fact_of(standing.reason)
+
+
+def _too_small(spec: Spec, name: str, size_class: str | None) -> Fact:
+    """Say that regions of a level and size class are never reported, if possible by how many people live there."""
+    size = next(c for c in spec.size_classes if c.name == size_class)
+    if size.max_population is None:
+        return say("why_class", level=level(name), size=size.name)
+    people = size.max_population + 1
+    if name == spec.class_level:
+        return say("why_small", level=level(name), people=people)
+    return say("why_small_parent", level=level(name), parent=level(str(spec.class_level)), people=people)
 
 
 def level_label(name: str) -> str:
-    """Return the name of a level as it is shown to readers."""
+    """Return the name of a level as it is shown to readers whose language has no other for it."""
     return name.replace("_", " ")
 
 

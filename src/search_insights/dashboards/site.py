@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -13,15 +13,19 @@ from typing import Any
 from search_insights.dashboards.asked import read_asked
 from search_insights.dashboards.data_files import View, write_data
 from search_insights.dashboards.downloads import write_downloads
+from search_insights.dashboards.preview import add_preview
 from search_insights.dashboards.regions import find_places
+from search_insights.dashboards.reuse import write_with_intervals
 from search_insights.dashboards.shape_files import ShapeFile, read_shapes
 from search_insights.dashboards.shapes import Shapes, packaged_topologies, project_points, project_shapes
+from search_insights.dashboards.translations import titles
 from search_insights.dashboards.values import read_values, require_same_csv
 from search_insights.dashboards.world_view import write_world
 from search_insights.dataset.folder import Dataset, read_dataset
 from search_insights.dataset.several import country_tables, dataset_folders
 from search_insights.errors import InputError
 from search_insights.spec.geography import Geography
+from search_insights.spec.publisher import is_address
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import PACKAGED_SPECS, load_spec
 from search_insights.support.files import read_plain
@@ -51,14 +55,18 @@ def dashboard(
     specs: Sequence[Spec] = (),
     shapes: Sequence[Path] = (),
     shape_id: str | None = None,
+    address: str | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Site:
     """Build a site from published datasets; replace an existing site in one step or not at all.
 
     `geographies`, `specs` and `shapes` add to the packaged ones; `shape_id` is the property by which shapes name their
     regions. A dataset of a country without a known geography shows the regions that its rows name. A folder of several
-    countries stands for the datasets in it.
+    countries stands for the datasets in it. `address` is where the site will be: links that are shared then have a
+    picture.
     """
+    if address is not None and not is_address(address):
+        raise InputError(f"{address}: not the address of a site; expected one such as https://example.org/trends/")
     found = [read_dataset(folder) for folder in dataset_folders(datasets)]
     keys = _keys(found)
     _refuse_to_lose_files(out)
@@ -72,6 +80,9 @@ def dashboard(
                 progress(f"reading {dataset.folder}")
                 downloads = write_downloads(dataset, draft / "dataset" / key)
                 view = _view(dataset, geographies, [*specs, *packaged_specs()], files, downloads)
+                view = replace(view, beside=(write_with_intervals(dataset, key, draft / "dataset"),))
+                if not views:
+                    add_preview(view, draft, address)
                 views.append(view)
                 progress(f"writing the data of {dataset.folder}")
                 entries.append(_write_dataset(view, key, draft))
@@ -159,8 +170,15 @@ def _write_dataset(view: View, key: str, draft: Path) -> dict[str, Any]:
     data = f"data/{key}-{digest.hexdigest()[:12]}"
     write_data(view, draft / data)
     country = view.places.geography.country
-    title = view.dataset.title
-    return {"key": key, "country": country.name, "title": title, "data": data, "dataset": f"dataset/{key}"}
+    return {
+        "key": key,
+        "country": country.name,
+        "code": country.code,
+        "title": view.dataset.title,
+        "titles": titles(view.dataset.package),
+        "data": data,
+        "dataset": f"dataset/{key}",
+    }
 
 
 def _copy_page(source: Traversable, folder: Path) -> None:

@@ -1,33 +1,48 @@
-"""The texts of the dashboard about a dataset: what its own statements say, in plain words."""
+"""What the dashboard says about a dataset: what its own statements say, as facts that the page words for readers."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from search_insights.dashboards.regions import Places, level_label
+from search_insights.dashboards.facts import (
+    Fact,
+    Message,
+    Value,
+    as_json,
+    day,
+    items,
+    level,
+    listed,
+    number,
+    percent,
+    say,
+)
+from search_insights.dashboards.phrases import break_sentences, fact_of, model_name
+from search_insights.dashboards.regions import Places
 from search_insights.dataset.folder import Dataset
-from search_insights.dataset.pages import how_texts_are_protected, model_changes, run_words, setting_weeks
+from search_insights.dataset.pages import model_changes
+
+_KINDS = ("edition", "model", "note")
+_SHORT = 12  # letters of a fingerprint that are shown
 
 
 def about(dataset: Dataset, places: Places) -> list[dict[str, Any]]:
-    """Return the sections that explain the numbers."""
-    return [
-        {"title": "What a value means", "text": _meaning(dataset)},
-        *([{"title": "What the topics are", "text": topics}] if (topics := _topics(dataset)) else []),
-        *([{"title": "Where the series has breaks", "text": found}] if (found := _breaks(dataset)) else []),
-        {"title": "Why some values are missing", "text": _missing(dataset, places)},
-        *([{"title": "What people ask", "text": lists}] if (lists := _lists(dataset)) else []),
-        {"title": "What privacy is promised", "text": _privacy(dataset)},
-        {"title": "When it was last updated", "text": _updated(dataset)},
-        *([{"title": "Where the regions come from", "text": found}] if (found := _sources(dataset)) else []),
-    ]
+    """Return the sections that explain the numbers, each with the key of its title."""
+    sections = {
+        "about_meaning": _meaning(dataset, places),
+        "about_topics": _topics(dataset),
+        "about_breaks": _breaks(dataset),
+        "about_missing": _missing(dataset, places),
+        "about_asked": _lists(dataset),
+        "about_privacy": _privacy(dataset),
+        "about_updated": _updated(dataset),
+        "about_sources": _sources(dataset),
+    }
+    return [{"title": title, "text": [as_json(fact) for fact in facts]} for title, facts in sections.items() if facts]
 
 
-def _sources(dataset: Dataset) -> list[str]:
+def _sources(dataset: Dataset) -> list[Fact]:
     """Name the sources of the regions' names, areas and outlines, with their licences."""
     return [str(source["title"]) for source in dataset.package.get("sources", [])]
-
-
-_KINDS = {"edition": "new edition", "model": "another model", "note": "note on this week"}
 
 
 def breaks(dataset: Dataset) -> list[dict[str, Any]]:
@@ -40,180 +55,169 @@ def breaks(dataset: Dataset) -> list[dict[str, Any]]:
         {
             "week": week_of[b["week"]],
             "alone": b["kind"] == "note",
-            "label": _KINDS.get(b["kind"], b["kind"]),
-            "text": _break_text(b),
+            "label": as_json(_label(b)),
+            "text": as_json(break_sentences(b)),
+            "newScale": bool(b.get("new_scale")),
         }
-        for b in dataset.package.get("breaks", [])
-        if b["week"] in week_of
+        for b in _found(dataset)
     ]
 
 
-def _break_text(found: Mapping[str, Any]) -> str:
-    """Return the reason of a break and what differs, as sentences."""
-    differs = [] if found["kind"] == "note" else found["differs"]
-    parts = (part.strip().rstrip(".") for part in (found["reason"], "; ".join(differs)))
-    return " ".join(f"{part[0].upper()}{part[1:]}." for part in parts if part)
+def _found(dataset: Dataset) -> list[Mapping[str, Any]]:
+    weeks = {week.isoformat() for week in dataset.weeks}
+    return [b for b in dataset.package.get("breaks", []) if b["week"] in weeks]
 
 
-def _breaks(dataset: Dataset) -> list[str]:
+def _label(found: Mapping[str, Any]) -> Fact:
+    return say(f"break_{found['kind']}") if found["kind"] in _KINDS else str(found["kind"])
+
+
+def _breaks(dataset: Dataset) -> list[Fact]:
     """Say where the series has breaks, and what a break means."""
-    found = breaks(dataset)
-    if not found:
-        return []
-    return [
-        "From some weeks on, searches were counted or assigned to topics in another way. A dashed line marks them in "
-        "the charts, and no line is drawn across. Values before and after may differ although nobody searched "
-        "differently. A note is about one week alone.",
-        *(f"{dataset.weeks[b['week']]}, {b['label']}: {b['text']}" for b in found),
-    ]
+    lines = [say("break_line", date=day(b["week"]), label=_label(b), text=break_sentences(b)) for b in _found(dataset)]
+    return [say("breaks_mean"), *lines] if lines else []
 
 
-def _topics(dataset: Dataset) -> list[str]:
+def _topics(dataset: Dataset) -> list[Fact]:
     """Say what each topic is, which model assigned searches to it, how good that model is, and where it changed."""
     found = dataset.package.get("classification")
     if not found:
         return []
-    texts = [
-        f"{t['name'].replace('_', ' ').capitalize()}: {t['definition']}" for t in found["topics"] if "definition" in t
+    texts: list[Fact] = [
+        say("topic_defined", topic=Value("topic", t["id"]), definition=Value("definition", t["id"]))
+        for t in found["topics"]
+        if "definition" in t
     ]
-    texts += [f"Assigned to topics: {line}." for line in run_words(found)]
+    names = {model["fingerprint"]: model.get("name", "") for model in found.get("models", [])}
+    texts += [_run(run, names) for run in found.get("weeks", [])]
     texts += [line for model in found["models"] if (line := _measured(model))]
     if changes := model_changes(found):
-        texts.append(
-            f"The model changed with the week of {', '.join(changes)}: values may jump there although nobody searched "
-            "differently."
-        )
+        texts.append(say("model_changed", dates=listed(map(day, changes))))
     return texts
 
 
-def _measured(model: Mapping[str, Any]) -> str:
-    """Say how many of a model's answers were right on its labels; empty if its file does not tell."""
-    shares = [f"{c['category']} {c['precision']:.0%}" for c in model.get("categories", []) if "precision" in c]
-    if not shares:
-        return ""
-    return (
-        f"Of the answers of model {model['fingerprint'][:12]} to labelled queries that it had not learnt from, so many "
-        f"were right: {', '.join(shares)}. Among all searches it is fewer."
-    )
+def _run(run: Mapping[str, Any], names: Mapping[str, str]) -> Fact:
+    """Say which weeks one model assigned to topics."""
+    fingerprint = run["model"][:_SHORT]
+    model = model_name(fingerprint, names.get(run["model"], "")) if fingerprint else say("model_of_log")
+    if run["first"] == run["last"]:
+        return say("assigned_week", date=day(run["first"]), model=model)
+    return say("assigned_weeks", first=day(run["first"]), last=day(run["last"]), model=model)
 
 
-def peak(dataset: Dataset, places: Places) -> str:
-    """Explain the maximum of the scale in a phrase; empty if the dataset does not state it."""
-    scaling = dataset.package.get("scaling")
-    if not scaling:
-        return ""
-    of, country = _scaled_trend(dataset), places.geography.country.name
-    if "set_by" in scaling:
-        return f"{scaling['maximum']:g} = the peak of {of} in {scaling['set_by']}, whose scale this is"
-    return f"{scaling['maximum']:g} = the peak of {of} in {country} as a whole, {setting_weeks(scaling)}"
+def _measured(model: Mapping[str, Any]) -> Fact | None:
+    """Say how many of a model's answers were right on its labels; nothing if its file does not tell."""
+    shares = [
+        say("measured_share", category=c["category"], share=percent(c["precision"]))
+        for c in model.get("categories", [])
+        if "precision" in c
+    ]
+    return say("measured", print=model["fingerprint"][:_SHORT], shares=listed(shares)) if shares else None
 
 
-def _scaled_trend(dataset: Dataset) -> str:
+def peak(dataset: Dataset, places: Places) -> Any:
+    """Explain the maximum of the scale in a phrase; None if the dataset does not state it."""
+    if not dataset.package.get("scaling"):
+        return None
+    return as_json(say("peak", **_scale(dataset, places)))
+
+
+def _scale(dataset: Dataset, places: Places) -> dict[str, Fact]:
+    """Say what the maximum of the scale is: the peak of a topic, or of each, in some weeks."""
+    scaling = dataset.package["scaling"]
+    peak_of = {"maximum": number(scaling["maximum"]), "topic": _scaled_trend(dataset)}
+    if "set_by" in scaling:  # the scale of another country's dataset
+        return {**peak_of, "country": str(scaling["set_by"]), "when": say("scale_set_by")}
+    country = Value("country", places.geography.country.place_id)
+    return {**peak_of, "country": country, "when": _when(scaling)}
+
+
+def _when(scaling: Mapping[str, Any]) -> Message:
+    """Say which weeks set the scale."""
+    if "first_week" in scaling and "last_week" in scaling:
+        return say("scale_weeks", first=day(scaling["first_week"]), last=day(scaling["last_week"]))
+    return say("scale_first_release")
+
+
+def _scaled_trend(dataset: Dataset) -> Fact:
     """Say whose peak defines the scale: that of one trend, or of each."""
     if _has_own_scales(dataset):
-        return "each topic"
-    name = dataset.package["scaling"].get("trend")
-    return "“" + next((trend.title for trend in dataset.trends if trend.name == name), str(name)) + "”"
+        return say("each_topic")
+    return say("quoted", text=Value("trend", str(dataset.package["scaling"].get("trend"))))
 
 
 def _has_own_scales(dataset: Dataset) -> bool:
     return bool(dataset.package["scaling"].get("scope") == "each")
 
 
-def _meaning(dataset: Dataset) -> list[str]:
-    scaling = dataset.package.get("scaling")
-    share = "Each value is the share of all searches of a region and week that were about the topic, on one scale."
-    if not scaling:
-        return [str(dataset.package.get("description", share))]
-    comparable = "All regions, weeks and topics are on the same scale, so they can be compared: twice the value is "
-    if _has_own_scales(dataset):
-        share = "Each value is the share of all searches of a region and week that were about the topic, on its scale."
-        comparable = (
-            "All regions and weeks are on the same scale, so they can be compared, but each topic has its own: twice "
-            "the value of the same topic is "
-        )
-    where = f"for the whole {level_label(dataset.levels[0])} {setting_weeks(scaling)}"
-    if "set_by" in scaling:
-        where = f"in {scaling['set_by']}, whose scale this is, so that values of both can be compared"
-    return [
-        f"{share} On that scale {scaling['maximum']:g} is the highest weekly share of {_scaled_trend(dataset)} "
-        f"{where}, and 0 is no searches. {comparable}"
-        "twice the share of searches.",
-        "A value says nothing about how many people searched: a place with few searches can have a high share.",
-        f"Random noise protects the people behind the searches. The band around a line, and the range beside a value, "
-        f"is the {_confidence(dataset)} interval that this noise leaves: the value before noise lies in it with at "
-        "least that probability.",
-    ]
-
-
-def _confidence(dataset: Dataset) -> str:
+def _meaning(dataset: Dataset, places: Places) -> list[Fact]:
+    if not dataset.package.get("scaling"):
+        return [str(dataset.package["description"]) if "description" in dataset.package else say("value_is")]
+    key = "value_is_on_own_scale" if _has_own_scales(dataset) else "value_is_on_scale"
     confidence = dataset.package.get("reliability", {}).get("confidence")
-    return f"{confidence:.0%}" if confidence else "published"
-
-
-def _missing(dataset: Dataset, places: Places) -> list[str]:
-    rule = dataset.package.get("reliability")
-    uncertainty = (
-        f" less than {rule['confidence']:.0%} sure to be within {rule['max_relative_error']:.0%} of what it was"
-        if rule
-        else " not sure enough to be close to what it was"
-    )
-    texts = [
-        f"Not enough data: with the noise the value was{uncertainty}, so it is left out. A region with too few such "
-        "weeks is left out altogether. On a map it is hatched, and in a line it is a gap; it is not a low value, and "
-        "not 0.",
+    return [
+        say(key, **_scale(dataset, places)),
+        say("value_is_no_count"),
+        say("noise_leaves", confidence=percent(confidence)) if confidence else say("noise_leaves_some"),
     ]
-    if places.not_reported is not None:
-        kinds = sorted(set(places.not_reported.values()))
-        texts.append("Not reported: some regions are never reported, in any week. " + _reasons(kinds))
-    else:
-        texts.append("This dataset does not say which of the missing regions are never reported at all.")
-    return texts
 
 
-def _reasons(kinds: list[str]) -> str:
-    return ("The reasons: " + "; ".join(kinds) + ".") if kinds else "In this dataset there is none of them."
+def _missing(dataset: Dataset, places: Places) -> list[Fact]:
+    rule = dataset.package.get("reliability")
+    not_enough = (
+        say("missing_rule", confidence=percent(rule["confidence"]), error=percent(rule["max_relative_error"]))
+        if rule
+        else say("missing_some_rule")
+    )
+    if places.not_reported is None:
+        return [not_enough, say("unreported_unknown")]
+    reasons = sorted(set(places.not_reported.values()), key=repr)
+    return [not_enough, say("unreported_reasons", reasons=items(reasons)) if reasons else say("unreported_none")]
 
 
-def _lists(dataset: Dataset) -> list[str]:
+def _lists(dataset: Dataset) -> list[Fact]:
     """Say what the lists of searches show, and how the people who searched are protected."""
     found = dataset.privacy.get("top_searches")
     if dataset.top_searches is None or not found:
         return []
     return [
-        "The lists show texts that people typed, without case and punctuation. Texts that have the same words in "
-        "another order or form are one line. A share is how many users searched for one of them in the week, in "
-        "percent of the topic's user-days. It is shown with the interval that the noise leaves; where intervals "
-        "overlap, noise may have changed the order.",
-        "Rising are texts whose share grew since the week before by more than noise and chance explain. Where few "
-        "texts are shown, that cannot be told. A text that is shown for the first time has only a least growth.",
-        " ".join(how_texts_are_protected(found)),
+        say("lists_show"),
+        say("lists_rising"),
+        say(
+            "lists_protect",
+            users=found["min_users"],
+            sigma=number(found["total_sigma"]),
+            threshold=found["total_threshold"],
+            chance=number(found["chance_of_showing"]),
+        ),
+        say(
+            "lists_public",
+            total=level(found["total_level"]),
+            level=level(found["region_level"]),
+            sigma=number(found["region_sigma"]),
+            texts=found["texts"],
+            weeks=found["weeks"],
+        ),
+        *([say("lists_without", count=left)] if (left := found["weeks_without"]) else []),
+        *([say("lists_blocked", count=blocked)] if (blocked := found["blocklist"]["entries"]) else []),
     ]
 
 
-def _privacy(dataset: Dataset) -> list[str]:
-    loss = dataset.privacy.get("privacy_loss", {})
-    flavor = dataset.privacy.get("flavor", {})
-    week = dataset.privacy.get("not_promised", {}).get("user_active_on_7_days", {})
-    texts = [
-        f"What each user searched on each day is protected by ({loss.get('epsilon', 0):g}, {loss.get('delta', 0):g})-"
-        "differential privacy: with or without one user's searches of one day, any outcome is about as likely, by a "
-        f"factor of at most e^{loss.get('epsilon', 0):g}, up to a probability of {loss.get('delta', 0):g}. "
-        "This page shows only what is published; nothing here comes from the search log itself.",
-        f"The unit is the {flavor.get('privacy_unit', 'user-day')}.",
+def _privacy(dataset: Dataset) -> list[Fact]:
+    loss = dataset.privacy["privacy_loss"]
+    week = dataset.privacy["not_promised"]["user_active_on_7_days"]
+    return [
+        say("promise", epsilon=number(loss["epsilon"]), delta=number(loss["delta"])),
+        say("unit_is", unit=fact_of(dataset.privacy["flavor"]["privacy_unit"])),
+        say("not_promised", epsilon=number(round(week["epsilon"], 2))),
     ]
-    if week:
-        texts.append(
-            f"Not promised: for a user who searched on all 7 days of a week the same noise gives epsilon "
-            f"{week['epsilon']:.2f} for that week. The full statement is among the downloads."
-        )
-    return texts
 
 
-def _updated(dataset: Dataset) -> list[str]:
+def _updated(dataset: Dataset) -> list[Fact]:
+    texts: list[Fact] = [
+        say("newest_added", date=day(str(dataset.package["created"])[:10])) if "created" in dataset.package else "",
+        say("weeks_held", count=len(dataset.weeks), first=day(dataset.weeks[0]), last=day(dataset.weeks[-1])),
+    ]
     corrections = dataset.privacy.get("corrections", [])
-    texts = [
-        f"The newest week was added on {str(dataset.package.get('created', ''))[:10]}. The dataset holds "
-        f"{len(dataset.weeks)} weeks, from {dataset.weeks[0]} to {dataset.weeks[-1]}; a week is named by its first day."
-    ]
-    return texts + [f"Correction: {c['changed_values']:,} values were changed: {c['reason']}" for c in corrections]
+    texts += [say("correction", count=c["changed_values"], reason=c["reason"]) for c in corrections]
+    return [text for text in texts if text]

@@ -18,6 +18,7 @@ import numpy as np
 from search_insights.dashboards.data_files import CLASSES, View, round_step
 from search_insights.dashboards.projections import Points, bounds, equal_earth
 from search_insights.dashboards.shape_files import decoded, rings_of
+from search_insights.dashboards.translations import translations
 from search_insights.dashboards.values import MISSING
 from search_insights.dashboards.words import peak
 from search_insights.dataset.several import share_scale, shared_trends
@@ -51,7 +52,8 @@ def _world(views: Sequence[View], entries: Sequence[Mapping[str, Any]], files: S
         "weeks": [week.isoformat() for week in weeks],
         "classes": CLASSES,
         "oneScale": one,
-        "peak": peak(datasets[0], views[0].places) if one else "",
+        "peak": peak(datasets[0], views[0].places) if one else None,
+        "translations": translations(datasets[0].package),
         "trends": [
             {"name": t.name, "title": t.title, "step": round_step(_values(values, i))} for i, t in enumerate(trends)
         ],

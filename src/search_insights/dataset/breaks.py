@@ -17,8 +17,9 @@ from search_insights.spec.geography import Geography
 from search_insights.trends.release import Release
 from search_insights.trends.spans import Step
 
-# What a difference in counting means to readers, by the beginning of its key.
-_WORDS = (
+# What a difference in counting means to readers, by the beginning of its key. The dashboard
+# knows these phrases and words them in other languages (dashboards/phrases.py).
+DIFFERENCES = (
     ("sigmas", "counts have another amount of noise, so more or fewer values are published"),
     ("promise", "the privacy promise is another"),
     ("categories", "other topics are counted"),
@@ -38,9 +39,11 @@ _WORDS = (
 )
 _REGIONS = re.compile(r"regions that (begin|end)")
 _EXAMPLES = 3  # regions that are named
-_NEW_SCALE = "a new scale begins: values before and after cannot be compared"
-_MODEL = "searches were assigned to topics by another model"
-_TO_LOG = "searches came with their topics; how they were assigned is not known here"
+NEW_SCALE = "a new scale begins: values before and after cannot be compared"
+OTHER_WORDS = "names or descriptions differ"
+SOME_REGIONS = "some regions differ in parent, level, code, size class or reporting"
+OTHER_MODEL = "searches were assigned to topics by another model"
+TOPICS_OF_LOG = "searches came with their topics; how they were assigned is not known here"
 
 
 def breaks(release: Release) -> list[dict[str, Any]]:
@@ -74,7 +77,7 @@ def differs(before: Step, step: Step) -> list[str]:
     old, new = before.coverage.geography, step.coverage.geography
     regions = [*_named(old, new, "ends", "end"), *_named(new, old, "begins", "begin")]
     others = (_words(found) for found in step.differences if not _REGIONS.fullmatch(found.key))
-    return [*regions, *dict.fromkeys(others), *([] if step.change.keeps_scale else [_NEW_SCALE])]
+    return [*regions, *dict.fromkeys(others), *([] if step.change.keeps_scale else [NEW_SCALE])]
 
 
 def _named(geography: Geography, other: Geography, one: str, several: str) -> Iterator[str]:
@@ -88,9 +91,9 @@ def _named(geography: Geography, other: Geography, one: str, several: str) -> It
 
 def _words(difference: Difference) -> str:
     if difference.kind == "words":
-        return "names or descriptions differ"
-    found = (words for key, words in _WORDS if difference.key.split(".")[0] == key)
-    return next(found, "some regions differ in parent, level, code, size class or reporting")
+        return OTHER_WORDS
+    found = (words for key, words in DIFFERENCES if difference.key.split(".")[0] == key)
+    return next(found, SOME_REGIONS)
 
 
 def _of_editions(release: Release) -> Iterator[dict[str, Any]]:
@@ -107,7 +110,7 @@ def _of_editions(release: Release) -> Iterator[dict[str, Any]]:
         ]
         what = dict.fromkeys(words for earlier, step in begun for words in differs(earlier, step))
         kind: dict[str, Any] = {"kind": "edition", "edition": span.edition.number}
-        kind |= {"new_scale": True} if _NEW_SCALE in what else {}  # for programs
+        kind |= {"new_scale": True} if NEW_SCALE in what else {}  # for programs
         yield _break(span.weeks[0], kind, "; ".join(step.change.reason for _, step in begun), list(what))
 
 
@@ -119,7 +122,7 @@ def _of_models(release: Release) -> Iterator[dict[str, Any]]:
             kind = {"kind": "model", "model_before": before.classifier, "model": entry.classifier}
             models = (("before", before.classifier), ("now", entry.classifier))
             what = [f"{when}: {_model(model, facts.get(model, {}))}" for when, model in models]
-            yield _break(entry.week, kind, _MODEL if entry.classifier else _TO_LOG, what)
+            yield _break(entry.week, kind, OTHER_MODEL if entry.classifier else TOPICS_OF_LOG, what)
 
 
 def _of_notes(release: Release) -> Iterator[dict[str, Any]]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
+from search_insights.spec.spec import Category
 from search_insights.store.ledger import LedgerEntry
 from search_insights.trends.release import Release
 
@@ -15,15 +16,16 @@ from search_insights.trends.release import Release
 def classification(release: Release) -> dict[str, Any]:
     """Return the topics with their definitions, the models, and the weeks that each model classified."""
     spec = release.coverage.spec
-    topics = [{"id": c.id, "name": c.name} | _definition(c.definition) for c in spec.categories[1:]]
+    topics = [{"id": c.id, "name": c.name, **_words(c)} for c in spec.categories[1:]]
     facts = {model.fingerprint: json.loads(model.facts) for model in release.models}
     used = dict.fromkeys(entry.classifier for entry in release.entries if entry.classifier)
     models = [{"fingerprint": fingerprint} | facts.get(fingerprint, {}) for fingerprint in used]
     return {"topics": topics, "models": models, "weeks": _runs(release.entries)}
 
 
-def _definition(text: str | None) -> dict[str, str]:
-    return {"definition": text} if text else {}
+def _words(category: Category) -> dict[str, Any]:
+    words = {"definition": category.definition, "examples": list(category.examples or ())}
+    return {key: value for key, value in words.items() if value}
 
 
 def _runs(entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Any
 from search_insights.dataset.breaks import breaks, changes
 from search_insights.dataset.classification import classification
 from search_insights.dataset.counts import counts_fields, counts_name, counts_of_trends
+from search_insights.dataset.credits import credits_of, topics_of
 from search_insights.dataset.folder import REGIONS
 from search_insights.dataset.regions import region_fields
 from search_insights.dataset.scale import scale_phrase, scaling_rule
@@ -14,6 +15,7 @@ from search_insights.dataset.statement import lost_weeks
 from search_insights.dataset.straddling import straddling_summary
 from search_insights.dataset.tables import file_stem, region_columns, value_columns
 from search_insights.dataset.top_searches import KEY, line_fields, stem_of
+from search_insights.dataset.translations import translations
 from search_insights.spec.attribution import attribution
 from search_insights.spec.spec import Spec, Trend
 from search_insights.spec.straddling import Straddling
@@ -36,6 +38,7 @@ def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[
         ),
         "created": release.created,
         "profile": "data-package",
+        **credits_of(release),
         "spec": {"name": spec.name, "fingerprint": release.spans[-1].edition.counted.spec.fingerprint},
         "scaling": rule,
         "reliability": {
@@ -46,17 +49,18 @@ def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[
         "changes": changes(release),
         "lost_weeks": lost_weeks(release),
         "classification": classification(release),
+        **({"translations": words} if (words := translations(spec)) else {}),
         "removed_regions": {"path": "sparsity.json", "regions": int(release.removed.sum())},
         **({"straddling": straddling_summary(straddling)} if straddling.rows else {}),
         **(
-            {"sources": [{"title": line} for line in found]}
-            if (found := attribution(release.coverage.geography))
+            {"sources": [{"title": line} for line in lines]}
+            if (lines := attribution(release.coverage.geography))
             else {}
         ),
         "resources": [
-            _resource(folder / f"{stem}.csv", "csv", _csv_fields(release), _KEY),
+            _referring(_resource(folder / f"{stem}.csv", "csv", _csv_fields(release), _KEY), "place_id", "regions-csv"),
             _resource(folder / f"{stem}.parquet", "parquet", _parquet_fields(release), _KEY),
-            _resource(folder / REGIONS, "csv", region_fields(), _KEY[1:]),
+            _referring(_resource(folder / REGIONS, "csv", region_fields(), _KEY[1:]), "parent", ""),
             *_counts(release, folder / counts_name(release)),
             *_top_searches(release, folder),
         ],
@@ -111,6 +115,12 @@ def _resource(path: Path, form: str, fields: list[dict[str, Any]], key: list[str
     }
 
 
+def _referring(resource: dict[str, Any], field: str, table: str) -> dict[str, Any]:
+    """Say that a field names regions: those of the table of regions, which is "" in that table itself."""
+    keys = [{"fields": [field], "reference": {"resource": table, "fields": ["place_id"]}}]
+    return resource | {"schema": resource["schema"] | {"foreignKeys": keys}}
+
+
 def _csv_fields(release: Release) -> list[dict[str, Any]]:
     spec = release.coverage.spec
     return [
@@ -144,6 +154,7 @@ def _value_field(trend: Trend, spec: Spec) -> dict[str, Any]:
         "title": trend.title,
         "trend": trend.name,
         "id": trend.id,
+        "topics": topics_of(trend, spec),
     }
 
 

@@ -26,7 +26,7 @@ from search_insights.support.strict_json import parse_json
 # The files beside the tables in a published folder.
 STATEMENTS = (
     *("datapackage.json", "privacy.json", "PRIVACY.md", "summary.json", "summary.svg", "sparsity.json"),
-    "straddling.json",
+    *("straddling.json", "registry.yaml"),
 )
 REGIONS = "regions.csv"
 TOP_SEARCHES = "_top_searches"  # how the names of the tables of top searches end, after that of the main tables

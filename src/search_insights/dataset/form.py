@@ -24,7 +24,7 @@ _WORDS = {str: "text", float: "a number", int: "a whole number", bool: "true or 
 # A type; a list of one form; or keys with their forms. A key that ends in "?" may be missing.
 _SHARES = dict.fromkeys((f"{share}{end}?" for share in ("precision", "recall") for end in ("", "_low", "_high")), float)
 _CLASSIFICATION = {
-    "topics": [{"id": Word, "name": Word, "definition?": str}],
+    "topics": [{"id": Word, "name": Word, "definition?": str, "examples?": [str]}],
     "models": [
         {
             "fingerprint": str,
@@ -36,16 +36,35 @@ _CLASSIFICATION = {
     ],
     "weeks": [{"model": str, "first": str, "last": str, "weeks": int}],
 }
-_FIELD = {"name": Word, "title?": str, "trend?": Word, "id?": Word, "constraints?": {"enum": [Word]}}
+_FIELD = {"name": Word, "title?": str, "trend?": Word, "id?": Word, "constraints?": {"enum": [Word]}, "topics?": [Word]}
 _BREAK = {"week": str, "kind": Word, "reason": str, "differs": [str], "new_scale?": bool}
 _EDITION = {"edition": int, "first_week": str, "last_week": str, "weeks": int, "epsilon": float, "delta": float}
 _COUNTS = {"trend": Word, "first_week": str, "last_week": str, "factor": float, "weights": {}, "divided_by": Word}
+_TRANSLATION = {
+    "language": Word,
+    "title?": str,
+    "trends": [{"trend": Word, "title": str}],
+    "levels": [{"level": Word, "title": str}],
+    "topics": [{"id": Word, "title?": str, "definition?": str}],
+}
+_PUBLISHER = {
+    **dict.fromkeys(("name", "kind", "contact", "intended_use"), str),
+    **dict.fromkeys(("address?", "license?", "license_address?", "sector?", "preparation?", "justification?"), str),
+    "authors?": [str],
+}
 PACKAGE = {
+    "id?": str,
+    "version?": str,
+    "country?": str,
+    "homepage?": str,
+    "licenses?": [{"name": str, "path?": str}],
+    "publisher?": _PUBLISHER,
     "title?": str,
     "description?": str,
     "created?": str,
     "spec?": {"fingerprint?": str},
     "classification?": _CLASSIFICATION,
+    "translations?": [_TRANSLATION],
     "breaks?": [_BREAK],
     "changes?": [{"number": int, "kind": Word, "reason": str}],
     "scaling?": {
@@ -83,14 +102,14 @@ PRIVACY = {
         "holds": bool,
         "cases": [{"name": str, "epsilon": float, "delta": float, "sigmas": [float]}],
     },
-    "accounting": {"library": str, "composition": str},
-    "implementation": {"mechanism": str, "sensitivity": str},
+    "accounting": {"library": str, "composition": str, "across_weeks?": str, "post_processing?": str},
+    "implementation": {"mechanism": str, "sensitivity": str, "entropy?": str, "program?": str},
     "not_promised": {
         "user_active_on_7_days": {"epsilon": float, "delta": float},
         "user_active_on_all_days": {"days": int, "epsilon": float, "delta": float},
     },
     "not_covered": [str],
-    "ledger": [{**_WEEK, "epsilon": float, "delta": float, "cells": int}],
+    "ledger": [{**_WEEK, "committed_on?": str, "epsilon": float, "delta": float, "cells": int}],
     "corrections?": [{"changed_values": int, "reason": str}],
     "scaling?": {"factor?": float},
     "lost_weeks?": [{"week": str, "reason": str}],

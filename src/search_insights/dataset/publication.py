@@ -22,6 +22,7 @@ from search_insights.dataset.folder import (
 )
 from search_insights.dataset.pages import privacy_page
 from search_insights.dataset.regions import write_regions
+from search_insights.dataset.registry import registry_yaml
 from search_insights.dataset.removals import sparsity_json
 from search_insights.dataset.same_release import refuse_other_release
 from search_insights.dataset.statement import privacy_json
@@ -222,7 +223,7 @@ def _write_statements(release: Release, draft: Path, straddling: Straddling) -> 
     counts = (draft / counts_name(release)).exists()
     statement = privacy_json(release, [account(span.coverage.spec) for span in release.spans], counts=counts)
     summary = summarize(release)
-    contents = {
+    contents: dict[str, Any] = {
         "datapackage.json": datapackage(release, draft, straddling),
         "privacy.json": statement,
         "summary.json": summary,
@@ -233,5 +234,7 @@ def _write_statements(release: Release, draft: Path, straddling: Straddling) -> 
     for name, content in contents.items():
         (draft / name).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     (draft / "PRIVACY.md").write_text(privacy_page(statement), encoding="utf-8")
+    if entry := registry_yaml(contents["datapackage.json"], statement):
+        (draft / "registry.yaml").write_text(entry, encoding="utf-8")
     save_summary_chart(release, summary, draft / "summary.svg")
     return summary

@@ -185,7 +185,8 @@ def line_fields(release: Release, in_parquet: bool) -> list[dict[str, Any]]:
         "change_high": f"The upper {interval} of change; empty if nothing limits it.",
         "is_new": "Whether none of its texts was shown before this week, though the week before has lists.",
     }
-    kinds = {"rank": "integer", "is_new": "boolean", "members": "array" if in_parquet else "string"}
+    # Frictionless has no type for a list of a Parquet file: its `array` is JSON, as text.
+    kinds = {"rank": "integer", "is_new": "boolean", "members": "any" if in_parquet else "string"}
     kinds |= dict.fromkeys(_NUMBERS, "number")
     return [{"name": name, "type": kinds.get(name, "string"), "description": texts[name]} for name in _LINE]
 

@@ -62,6 +62,7 @@ class Settings:
     site: Path | None = None
     shapes: tuple[Path, ...] = ()
     shape_id: str | None = None
+    site_address: str | None = None
     blocklist: Path | None = None
     model: str | None = None
     engine: Engine = "duckdb"
@@ -196,6 +197,7 @@ KEYS = (
     Key("site", _path, '"site"', "the folder of the dashboard"),
     Key("shapes", partial(_one_or_more, _path), '"shapes.json"', "outlines for the dashboard's map; one, or a list"),
     Key("shape_id", _text, '"ISO_CODE"', "the property of the outlines that has the ids of their regions"),
+    Key("site_address", _text, '"https://example.org/trends/"', "where the dashboard will be, for previews of links"),
     Key("blocklist", _path, '"blocklist.txt"', "words that no text of top searches may have, one entry a line"),
     Key("model", _named, '"topics.model"', "the classifier of a log with queries and no category"),
     Key("engine", partial(_one_of, Engine), '"duckdb"', 'where the log is counted: "duckdb" (the default) or "spark"'),

@@ -136,6 +136,7 @@ def _build(settings: Settings, dataset: Path, site: Path, coverage: Coverage, pr
         specs=[coverage.spec],
         shapes=settings.shapes,
         shape_id=settings.shape_id,
+        address=settings.site_address,
         progress=progress,
     )
     return "built"

@@ -7,8 +7,8 @@ counting holds for later weeks only. What is not known here to be words or deriv
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from search_insights.spec.coverage import Coverage
@@ -61,11 +61,28 @@ def _of_specs(old: Spec, new: Spec) -> Iterator[Difference]:
     for key in sorted(before.keys() | after.keys()):
         if before.get(key) != after.get(key):
             yield Difference(_named(key), _shown(before.get(key)), _shown(after.get(key)), _kind_of_key(key))
-    words = [{c.id: c.definition for c in spec.categories} for spec in (old, new)]
-    for category in sorted(words[0].keys() & words[1].keys()):  # not in the canonical text
-        if words[0][category] != words[1][category]:
-            was, now = (_shown(of_spec[category]) for of_spec in words)
-            yield Difference(f"categories.{category}.definition", was, now, "words")
+    yield from _of_words(old, new)
+
+
+def _of_words(old: Spec, new: Spec) -> Iterator[Difference]:
+    """Yield what differs in the words that the canonical text leaves out: of topics, publisher and other languages."""
+    both = {c.id for c in old.categories} & {c.id for c in new.categories}
+    before, after = (flat(_words(spec, both)) for spec in (old, new))
+    for key in sorted(before.keys() | after.keys()):
+        if before.get(key) != after.get(key):
+            yield Difference(key, _shown(before.get(key)), _shown(after.get(key)), "words")
+
+
+def _words(spec: Spec, ids: Collection[str]) -> dict[str, Any]:
+    topics = {c.id: {"definition": c.definition, "examples": _list(c.examples)} for c in spec.categories if c.id in ids}
+    words = asdict(spec.publisher) if spec.publisher else {}
+    languages = {t.language: dict(t.words) for t in spec.translations}
+    publisher = words | ({"authors": _list(words["authors"])} if words else {})
+    return {"categories": topics, "publisher": publisher, "translation": languages}
+
+
+def _list(texts: tuple[str, ...] | None) -> str | None:
+    return None if texts is None else ", ".join(texts)
 
 
 def _kind_of_key(key: str) -> Kind:
@@ -162,6 +179,8 @@ def derived_spec(counted: Spec, present: Spec) -> Spec:
         reliability=present.reliability,
         sparsity=present.sparsity if same_weeks else counted.sparsity,
         scaling=scaling if has_scale else counted.scaling,
+        translations=present.translations,
+        publisher=present.publisher,
     )
 
 

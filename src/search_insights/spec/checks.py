@@ -9,6 +9,7 @@ from search_insights.errors import Problem, SpecError
 # 10^21, and the accounting of a sigma of a million would take gigabytes.
 SIGMAS = (0.1, 100_000)
 
+_NO_BREAK = dict.fromkeys(map(ord, "\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"))  # French has them before a colon
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
@@ -42,7 +43,8 @@ def require_word(value: str, key: str) -> list[Problem]:
 
 def require_line(value: str, key: str) -> list[Problem]:
     """Require text on one line: people read titles in a page or a table."""
-    return require(value.strip() != "" and value.isprintable(), key, "text on one line", repr(value))
+    printable = value.translate(_NO_BREAK).isprintable()
+    return require(value.strip() != "" and printable, key, "text on one line", repr(value))
 
 
 def require_distinct(values: Iterable[str], key: str) -> list[Problem]:

@@ -26,10 +26,10 @@ def commented_toml(spec: Spec, head: str) -> str:
 
 
 def _section_of(block: str) -> Section:
-    """Return the section that a block belongs to: `[sigma.state]` is of `[sigma]`."""
+    """Return the section that a block belongs to: `[sigma.state]` is of `[sigma]`, and so on."""
     header = _HEADER.match(block)
     name = header[1] if header else ""
-    return section("sigma" if name.startswith("sigma.") else name)
+    return section(next((of for of in ("sigma", "translation") if name.startswith(f"{of}.")), name))
 
 
 def _explained(lines: list[str], part: Section, blocks: list[str], seen: set[str]) -> Iterator[str]:

@@ -6,6 +6,7 @@ what `spec_file` accepts.
 
 from search_insights.spec.key import REQUIRED, Key, Section
 from search_insights.spec.publication_keys import PUBLICATION
+from search_insights.spec.publisher_keys import PUBLISHER
 
 __all__ = ["REQUIRED", "SECTIONS", "WHAT_A_WORD_IS", "Key", "Section", "section"]
 
@@ -56,6 +57,15 @@ SECTIONS = (
                 "one line",
                 "none",
                 '"Searches about symptoms, treatment and prevention of influenza."',
+            ),
+            Key(
+                "examples",
+                "a list of texts",
+                "searches that belong to it, for readers; not part of the spec's fingerprint. Invent them: never take "
+                "them from a log",
+                "each one line",
+                "none",
+                '["flu symptoms", "how long does flu last"]',
             ),
         ),
     ),
@@ -232,6 +242,25 @@ SECTIONS = (
         ),
     ),
     *PUBLICATION,
+    Section(
+        "[translation]",
+        "optional: what readers are shown in other languages, a table for each, such as [translation.fr]. Words only, "
+        "not part of the spec's fingerprint; they may be reworded at any time",
+        (
+            Key("LANGUAGE.title", "text", "the heading in that language", "one line", "the title"),
+            Key("LANGUAGE.trend.ID", "text", "the title of a trend", "one line", "the trend's title"),
+            Key(
+                "LANGUAGE.level.NAME",
+                "text",
+                "what a region of a level is called, in the singular",
+                "one line",
+                "its name",
+            ),
+            Key("LANGUAGE.category.ID", "text", "the name of a category", "one line", "its name"),
+            Key("LANGUAGE.definition.ID", "text", "the definition of a category", "one line", "its definition"),
+        ),
+    ),
+    PUBLISHER,
 )
 
 

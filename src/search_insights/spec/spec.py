@@ -32,8 +32,10 @@ from search_insights.spec.checks import (
 )
 from search_insights.spec.measures import ONE_PLACE, PAPER_COUNTING, Counting, Measure, wrong_counting, wrong_measures
 from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
+from search_insights.spec.publisher import Publisher
 from search_insights.spec.size_classes import SizeClass, wrong_size_classes
 from search_insights.spec.top_searches import TopSearches
+from search_insights.spec.translations import Translation, wrong_translations
 from search_insights.spec.zones import expected_zone, is_zone
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -63,11 +65,12 @@ class Promise:
 class Category:
     """What an event is about. The first category of a spec counts every search; the topics exclude each other.
 
-    Readers are shown the `definition`: words only, of which the fingerprint knows nothing."""
+    Readers are shown the `definition` and the `examples`: words only, of which the fingerprint knows nothing."""
 
     id: str
     name: str
     definition: str | None = None
+    examples: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,8 @@ class Spec:
     counting: Counting = PAPER_COUNTING
     given_measures: tuple[Measure, ...] = ()
     top_searches: TopSearches | None = None
+    publisher: Publisher | None = None
+    translations: tuple[Translation, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what is wrong, all at once, but not what only follows from something else that is wrong."""
@@ -163,7 +168,10 @@ class Spec:
         area = require(0 <= self.min_area_km2 < math.inf, "reporting.min_area_km2", "0 or more", self.min_area_km2)
         counting = wrong_counting(self.counting, self.given_measures, len(self.categories) - 1)
         others = [*wrong_size_classes(self.size_classes), *levels, *sigmas, *area, *counting]
-        refuse([*names, *self._wrong_calendar(), *trends, *others])
+        refuse([*names, *self._wrong_calendar(), *trends, *others, *wrong_translations(self.translations)])
+        # Words of what this spec does not have are left out; in a spec file they are refused.
+        kept = tuple(each.among(self.named_parts) for each in self.translations)
+        object.__setattr__(self, "translations", kept)
 
     def _wrong_words(self) -> Iterator[Problem]:
         yield from require_word(self.name, "name")
@@ -176,6 +184,8 @@ class Spec:
         for category in self.categories:
             if category.definition is not None:
                 yield from require_line(category.definition, f"category {category.id!r}.definition")
+            for example in category.examples or ():
+                yield from require_line(example, f"category {category.id!r}.examples")
         for trend in self.trends:
             yield from require_line(trend.title, f"trend {trend.id!r}.title")
             yield from require_word(trend.column, f"trend {trend.id!r}.column")
@@ -272,6 +282,13 @@ class Spec:
         return self.given_measures or tuple(Measure(c.id, (c.id,)) for c in self.categories)
 
     @property
+    def named_parts(self) -> dict[str, tuple[str, ...]]:
+        """What may have words in other languages: the ids of trends and categories and the names of levels."""
+        trends, categories = (tuple(thing.id for thing in things) for things in (self.trends, self.categories))
+        levels = (self.total.level, *self.level_names)
+        return {"trend": trends, "level": levels, "category": categories, "definition": categories}
+
+    @property
     def has_one_place(self) -> bool:
         """Whether all that a user-day counts is counted in one place."""
         return self.counting.place == ONE_PLACE
@@ -333,6 +350,7 @@ class Spec:
     def canonical(self) -> str:
         """Return the spec as text that does not depend on the layout of its file."""
         fields = asdict(self)
+        del fields["publisher"], fields["translations"]  # words, as definitions are
         for key, default in (("counting", PAPER_COUNTING), ("given_measures", ()), ("top_searches", None)):
             if getattr(self, key) == default:  # not part of a spec of before it existed, whose fingerprint must stay
                 del fields[key]

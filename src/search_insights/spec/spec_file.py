@@ -13,6 +13,7 @@ from search_insights.errors import InputError, Problem, SpecError
 from search_insights.spec.checks import refuse
 from search_insights.spec.measures import PAPER_COUNTING, Counting, Measure
 from search_insights.spec.publication_rules import Reliability, Scaling, Sparsity
+from search_insights.spec.publisher import Publisher
 from search_insights.spec.size_classes import SizeClass
 from search_insights.spec.spec import (
     MAX_SIGMA,
@@ -28,6 +29,7 @@ from search_insights.spec.spec import (
 )
 from search_insights.spec.toml_table import Table
 from search_insights.spec.top_searches import TopSearches
+from search_insights.spec.translations import read_translations, unknown_words
 from search_insights.support.files import read_text_at_most
 from search_insights.support.toml import MAX_BYTES, parse_toml
 
@@ -102,6 +104,7 @@ def _spec(top: Table, draft: bool) -> Spec:
     stand_ins = _stand_ins(values)
     try:
         spec = Spec(**{key: stand_ins[key] if value is None else value for key, value in values.items()})
+        top.problems.extend(unknown_words(values["translations"], spec.named_parts))
     except SpecError as error:
         top.problems.extend(error.problems)
     refuse(top.problems)
@@ -132,6 +135,8 @@ def _values(top: Table) -> dict[str, Any]:
         counting=top.table("counting").read(Counting) if top.has("counting") else PAPER_COUNTING,
         given_measures=tuple(t.read(Measure) for t in top.tables("measure")) if top.has("measure") else (),
         top_searches=top.table("top_searches").read(TopSearches) if top.has("top_searches") else None,
+        translations=read_translations(top.table("translation")) if top.has("translation") else (),
+        publisher=top.table("publisher").read(Publisher) if top.has("publisher") else None,
     )
     reporting.finish()
     return values
@@ -156,6 +161,7 @@ def _stand_ins(values: Mapping[str, Any]) -> dict[str, Any]:
         "sparsity": sparsity,
         "scaling": Scaling(1.0, trends[0].id if trends else "unread"),
         "top_searches": None,
+        "publisher": None,
     }
 
 
@@ -226,8 +232,12 @@ def spec_toml(spec: Spec) -> str:
     lines += ["", "[reporting]", f"min_area_km2 = {_toml(spec.min_area_km2)}"]
     for key in ("reliability", "sparsity", "scaling"):
         lines += _section(key, getattr(spec, key))
-    if spec.top_searches is not None:
-        lines += _section("top_searches", spec.top_searches)
+    for key in ("top_searches", "publisher"):
+        if getattr(spec, key) is not None:
+            lines += _section(key, getattr(spec, key))
+    for translation in spec.translations:
+        lines += ["", f"[translation.{translation.language}]"]
+        lines += [f"{key} = {_toml(text)}" for key, text in translation.words]
     return "\n".join(lines) + "\n"
 
 

@@ -37,7 +37,7 @@ def add_change(connection: "duckdb.DuckDBPyConnection", change: Change, coverage
 
 
 def keep_words(connection: "duckdb.DuckDBPyConnection", spec: Spec) -> None:
-    """Keep the present words of the same spec: definitions of topics are no part of its fingerprint."""
+    """Keep the present words of the same spec: definitions and translations are no part of its fingerprint."""
     rows = connection.execute("SELECT toml FROM specs WHERE fingerprint = ?", [spec.fingerprint]).fetchall()
     if rows != [(spec_toml(spec),)]:
         connection.execute("UPDATE specs SET toml = ? WHERE fingerprint = ?", [spec_toml(spec), spec.fingerprint])

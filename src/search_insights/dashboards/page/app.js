@@ -1,16 +1,26 @@
 // The page: keeps the state, loads the data that a view needs, and updates the parts that show it.
 
 import { showAbout, showEmbed } from "./about.js";
+import { showAnswer } from "./answer.js";
 import { AskedCard } from "./asked.js";
 import { Charts } from "./charts.js";
+import { showPaper } from "./credits.js";
 import { loadJson, openRelease } from "./data.js";
 import { byId, h } from "./dom.js";
-import { capitalize, longDate } from "./format.js";
+import { countryName } from "./format.js";
+import { Heading } from "./heading.js";
+import { datasetOf, followLink } from "./links.js";
+import { loadMapValues, measureOf } from "./measures.js";
+import { showLanguages } from "./language.js";
 import { language, say, sayAll } from "./messages.js";
+import { Modes } from "./modes.js";
+import { NeighbourButton } from "./neighbours.js";
 import { MapPanel } from "./panel.js";
+import { preparePrint } from "./print.js";
 import { Search } from "./search.js";
-import { addressOf, readAddress, togglePin, writeAddress } from "./state.js";
-import { RegionTable } from "./table.js";
+import { Share } from "./share.js";
+import { MAX_PINS, addressOf, readAddress, togglePin, writeAddress } from "./state.js";
+import { TableCard } from "./table_card.js";
 import { onThemeChange, toggleTheme } from "./theme.js";
 import { WeekControls } from "./weeks.js";
 import { WorldView } from "./world.js";
@@ -19,15 +29,24 @@ const PREFETCH_DELAY = 200; // milliseconds
 
 const site = await loadJson("site.json");
 const releases = new Map();
-const app = { state: readAddress(), release: null, updateCount: 0, tableLevel: null, showAllRows: false };
+const app = { state: readAddress(), release: null, updateCount: 0, notices: [] };
 
 const world = site.world ? new WorldView(site.world, { onOpen: openDataset }) : null;
 const search = new Search(byId("search"), byId("search-results"), openAndFocus);
 const weeks = new WeekControls(showWeek);
-const charts = new Charts(showWeek);
-const table = new RegionTable(byId("table"));
+const charts = new Charts(showWeek, showPeriod);
+const modes = new Modes(change);
+const tableCard = new TableCard({ onOpen: openAndFocus, onPin: (n) => togglePinOf(n), onRefresh: () => refresh() });
+const neighbours = new NeighbourButton((pins) => change({ pins }));
+const heading = new Heading({ onOpen: openAndFocus, onPin: togglePinOf, charts, neighbours });
 const asked = new AskedCard(openAndFocus);
-const panel = new MapPanel({ onPick: drillDown, onUp: goUp, onLevel: (name) => change({ by: name }) });
+const share = new Share(() => refresh());
+const panel = new MapPanel({
+  onPick: drillDown,
+  onUp: goUp,
+  onLevel: (name) => change({ by: name }),
+  onScale: (scale) => change({ scale }, true),
+});
 
 function loadRelease(key) {
   if (!releases.has(key)) {
@@ -56,23 +75,40 @@ function defaults() {
 // Every change of state goes through here: first into the address, then onto the page.
 function change(changes, replace = false) {
   Object.assign(app.state, changes);
+  app.notices = [];
   writeAddress(app.state, defaults(), replace);
   return refresh();
 }
 
 const refresh = () => update().catch(showError);
 
-// Moving through the weeks adds no history entry: Back returns to the last region or topic, not to every week.
+// Moving through the weeks adds no history entry: Back returns to the last region or topic, not to every week. Who
+// chooses a week wants to see it, not the average of a period.
 function showWeek(week) {
-  return change({ week: (showsWorld() ? app.worldWeeks : app.release.weeks)[week] }, true);
+  const all = showsWorld() ? app.worldWeeks : app.release.weeks;
+  return change({ week: all[week], from: null, to: null }, true);
 }
 
 function openDataset(key) {
-  return change({ dataset: key, region: null, trend: null, week: null, by: null, pins: [] });
+  const none = { region: null, trend: null, week: null, by: null, since: null, from: null, to: null, pins: [] };
+  return change({ dataset: key, ...none });
+}
+
+function showPeriod(first, last) {
+  return change({ since: null, from: app.release.weeks[first], to: app.release.weeks[last] });
+}
+
+// With all colours in use, a further region is not pinned, and the page says so.
+function togglePinOf(n) {
+  const { release: r, state } = app;
+  const pins = togglePin(state.pins, r.ids[n]);
+  if (pins.length <= MAX_PINS) return change({ pins });
+  app.notices = [["pins_full", { most: MAX_PINS, region: r.label(n) }]];
+  return refresh();
 }
 
 function openRegion(n) {
-  app.showAllRows = false;
+  tableCard.reset();
   return change({ region: app.release.ids[n] });
 }
 
@@ -101,34 +137,29 @@ async function update() {
   byId("world").hidden = !showsWorld();
   document.body.classList.toggle("world", showsWorld());
   if (showsWorld()) return showWorld(started);
-  const key = site.datasets.some((d) => d.key === state.dataset) ? state.dataset : site.datasets[0].key;
-  const r = await loadRelease(key);
-  const requested = state.region ?? r.ids[0];
-  const n = (await r.find(requested)) ?? 0;
-  const trend = Math.max(
-    0,
-    r.trends.findIndex((t) => t.name === state.trend),
-  );
-  const week = r.weeks.includes(state.week) ? r.weeks.indexOf(state.week) : r.weeks.length - 1;
+  const r = await loadRelease(datasetOf(site, state));
+  const { n, trend, week, pins, address, notices } = await followLink(r, state);
   const container = r.hasChildren(n) ? n : r.parents[n];
   if (r.hasChildren(container) && nextLevel(r, container).start >= r.core) await r.loadFinerRegions();
-  const pins = (await Promise.all(state.pins.map((id) => r.find(id)))).filter((pin) => pin !== undefined);
-  const [ownSeries, parentSeries, childSeries, block, ...pinnedSeries] = await Promise.all([
+  const measure = measureOf(r, state, week);
+  const [ownSeries, parentSeries, childSeries, block, readMap, ...pinnedSeries] = await Promise.all([
     r.ownSeries(n),
     r.parents[n] >= 0 ? r.ownSeries(r.parents[n]) : null,
     r.childSeries(container),
     r.hasMap ? r.block(trend, week) : null,
+    r.hasMap ? loadMapValues(r, trend, measure.weeks) : null,
     ...pins.map((pin) => r.ownSeries(pin)),
   ]);
   if (started !== app.updateCount) return; // a newer update is under way
   const changed = app.release !== r;
   Object.assign(app, { release: r, n, container });
+  if (notices.length) app.notices = notices;
+  Object.assign(state, address);
+  writeAddress(state, defaults(), true); // the week, and no more what is not there
   if (changed) showRelease(r);
-  const series = { ownSeries, parentSeries, childSeries, pinnedSeries };
-  draw(
-    { release: r, n, container, trend, week, pins, ...series, block, by: state.by },
-    requested === r.ids[n] ? null : requested,
-  );
+  const series = { ownSeries, parentSeries, childSeries, pinnedSeries, readMap };
+  const shown = { measure, fitted: state.scale === "week" };
+  draw({ release: r, n, container, trend, week, pins, ...series, ...shown, block, by: state.by });
   if (r.hasMap) prefetch(r, trend, week);
 }
 
@@ -139,11 +170,11 @@ async function showWorld(started) {
   byId("loading").hidden = true;
   byId("page").hidden = false;
   byId("countries").value = "";
-  byId("title").textContent = say("world.site");
-  document.title = `${say("world.title")} · ${trends[trend].title}`;
+  byId("title").textContent = say("world_site");
+  document.title = `${say("world_title")} · ${trends[trend].title}`;
   drawTrends(trends);
   byId("trends").querySelectorAll("input")[trend].checked = true;
-  weeks.show(all, week);
+  weeks.show({ weeks: all, breaks: [] }, week);
   document.body.dataset.shown = `world ${trends[trend].name} ${all[week]}`;
 }
 
@@ -159,7 +190,6 @@ function prefetch(r, trend, week) {
 
 // Update what depends on the dataset alone.
 function showRelease(r) {
-  app.state.dataset = r.entry.key;
   byId("loading").hidden = true;
   byId("page").hidden = false;
   search.setRelease(r);
@@ -178,7 +208,7 @@ function showRelease(r) {
 
 function drawTrends(trends) {
   byId("trends").replaceChildren(
-    h("legend", { class: "visually-hidden" }, "Topic"),
+    h("legend", { class: "visually-hidden" }, say("topic")),
     ...trends.map((t) =>
       h(
         "label",
@@ -190,187 +220,51 @@ function drawTrends(trends) {
   );
 }
 
-function draw(view, unknownRegion) {
+function draw(view) {
   const { release: r, n, trend, week } = view;
   document.title = `${r.label(n)} · ${r.trends[trend].title} · ${r.title}`;
   byId("trends").querySelectorAll("input")[trend].checked = true;
-  weeks.show(r.weeks, week);
-  drawHeading(view);
-  drawNote(view, unknownRegion);
-  if (r.hasMap) panel.show(view).catch(showError);
+  weeks.show(r, week);
+  heading.show(view, app.state.pins, app.notices);
+  modes.show(view, app.state);
+  showAnswer(view);
+  const mapShown = r.hasMap ? panel.show(view) : Promise.resolve(null);
+  mapShown.then(() => neighbours.show(view, panel.map?.outlines, app.state.pins)).catch(showError);
   charts.show(view);
-  drawTable(view).catch(showError);
+  const started = app.updateCount;
+  tableCard.show(view, app.state.pins, mapShown, () => started === app.updateCount).catch(showError);
   asked.show(view).catch(showError);
-  const address = addressOf(app.state, defaults());
-  showEmbed(address, document.title, r.hasMap ? byId("embed-kind").value : "series");
+  const address = addressOf(share.stateOf(app.state, r.weeks[week]), defaults());
+  share.show(address, r.weeks[week]);
+  showEmbed(address, document.title, r.hasMap ? byId("embed-kind").value : "series", r.trends.length);
+  showPaper(view);
   if (app.state.embed) byId("full-link").href = addressOf({ ...app.state, embed: null }, defaults());
   document.body.dataset.shown = `${r.ids[n]} ${r.trends[trend].name} ${r.weeks[week]}`;
 }
 
-function drawHeading({ release: r, n, pins }) {
-  byId("region").textContent = r.label(n);
-  byId("crumbs").replaceChildren(
-    ...r
-      .lineage(n)
-      .slice(1)
-      .toReversed()
-      .map((ancestor) =>
-        h(
-          "li",
-          {},
-          h("button", { type: "button", class: "link", onclick: () => openAndFocus(ancestor) }, r.label(ancestor)),
-        ),
-      ),
-    h("li", {}, capitalize(r.level(n).label), r.codes[n] !== r.names[n] ? ` ${r.codes[n]}` : ""),
-  );
-  const id = r.ids[n];
-  const pinned = app.state.pins.includes(id);
-  const others = pins.filter((pin) => pin !== n);
-  byId("pins").replaceChildren(
-    ...others.map((pin) => chip(r, pin, charts.colorOf(others.indexOf(pin) + 1))),
-    h(
-      "button",
-      {
-        type: "button",
-        id: "pin",
-        class: "pin-button",
-        "aria-pressed": String(pinned),
-        onclick: () => change({ pins: togglePin(app.state.pins, id) }),
-      },
-      pinned ? "Pinned" : "Pin to compare",
-    ),
-  );
-}
-
-function chip(r, pin, color) {
-  const swatch = h("span", { class: "dot" });
-  swatch.style.background = color;
-  const remove = () => change({ pins: togglePin(app.state.pins, r.ids[pin]) });
-  return h(
-    "span",
-    { class: "chip" },
-    swatch,
-    h("button", { type: "button", class: "link", onclick: () => openAndFocus(pin) }, r.label(pin)),
-    h(
-      "button",
-      { type: "button", class: "remove", "aria-label": `Remove ${r.label(pin)} from the comparison`, onclick: remove },
-      "×",
-    ),
-  );
-}
-
-function drawNote({ release: r, n, week, ownSeries }, unknownRegion) {
-  const why = r.whyMissing(n, week);
-  const text = unknownRegion
-    ? `This dataset has no region “${unknownRegion}”. Showing ${r.label(n)} instead.`
-    : !ownSeries?.has(n)
-      ? `${why.text}${why.kind === "missing" ? " in any week" : ""}. There are no values to show for ${r.label(n)}.`
-      : "";
-  byId("note").textContent = text;
-  byId("note").hidden = !text;
-  drawLife(r, n);
-}
-
-// When the selected region began or ended, and which regions it followed or was followed by.
-function drawLife(r, n) {
-  const life = r.lifeOf.get(n);
-  const day = (week) => `the week of ${longDate(r.weeks[week])}`;
-  const parts = [];
-  if (life?.first > 0)
-    parts.push(sentence(r, `Reported since ${day(life.first)}`, "It follows", r.predecessors(n)));
-  if (life && life.last < r.weeks.length - 1)
-    parts.push(sentence(r, `Reported until ${day(life.last)}`, "It was followed by", life.next));
-  byId("life").replaceChildren(...parts.flat());
-  byId("life").hidden = !parts.length;
-}
-
-// A sentence, and one that names other regions, each a link.
-function sentence(r, text, words, others) {
-  if (!others.length) return [`${text}. `];
-  const link = (n) => h("button", { type: "button", class: "link", onclick: () => openAndFocus(n) }, r.label(n));
-  const comma = (i) => (i === 0 ? [] : [i === others.length - 1 ? " and " : ", "]);
-  const names = others.flatMap((other, i) => [...comma(i), link(other)]);
-  return [`${text}. ${words} `, ...names, ". "];
-}
-
-async function drawTable(view) {
-  const { release: r, container, week, trend, childSeries } = view;
-  const level = nextLevel(r, container);
-  const finest = r.levels.filter((l) => l.outlined).at(-1);
-  const other = container === 0 && r.hasMap && finest !== level ? finest : null;
-  const useOther = other && app.tableLevel === other.name;
-  const started = app.updateCount;
-  const blocks = useOther ? await Promise.all(r.trends.map((_, t) => r.block(t, week))) : null;
-  if (started !== app.updateCount) return;
-  const rows = useOther ? Array.from({ length: other.count }, (_, i) => other.start + i) : r.children(container);
-  const cellOf = useOther ? (n, t) => blocks[t].at(n, week) : (n, t) => childSeries?.at(n, t, week) ?? null;
-  const shown = useOther ? other : level;
-  byId("table-title").textContent = `${r.label(container)} by ${shown?.label ?? "region"}`;
-  byId("table-levels").replaceChildren(...(other ? [levelSwitch([level, other], shown)] : []));
-  byId("table-card").hidden = !rows.length;
-  if (!rows.length) return;
-  table.show({
-    release: r,
-    rows,
-    cellOf,
-    trend,
-    week,
-    pins: app.state.pins,
-    showAllRows: app.showAllRows,
-    selected: view.n,
-    onOpen: openAndFocus,
-    onPin: (n) => change({ pins: togglePin(app.state.pins, r.ids[n]) }),
-    onShowAll: () => {
-      app.showAllRows = true;
-      refresh();
-    },
-  });
-}
-
-function levelSwitch(levels, selected) {
-  return h(
-    "span",
-    { class: "switch", role: "group", "aria-label": "Regions in the table" },
-    levels.map((level) =>
-      h(
-        "button",
-        {
-          type: "button",
-          "aria-pressed": String(level === selected),
-          onclick: () => {
-            app.tableLevel = level.name;
-            app.showAllRows = false;
-            refresh();
-          },
-        },
-        capitalize(level.label),
-      ),
-    ),
-  );
-}
-
 function initialize() {
-  document.documentElement.lang = language;
+  showLanguages();
+  byId("loading").textContent = say("loading");
   sayAll(document);
-  if (world) byId("countries").append(h("option", { value: "" }, say("world.all")));
+  if (world) byId("countries").append(h("option", { value: "" }, say("world_all")));
   byId("countries").append(...site.datasets.map((d) => h("option", { value: d.key }, datasetLabel(d))));
   byId("picker").hidden = site.datasets.length < 2;
   byId("countries").addEventListener("change", (event) => openDataset(event.target.value || null));
   byId("theme").addEventListener("click", toggleTheme);
-  byId("about-link").addEventListener("click", (event) => {
-    event.preventDefault();
-    byId("about").scrollIntoView();
-    byId("about-title").focus({ preventScroll: true });
-  });
   byId("embed-kind").addEventListener("change", refresh);
+  preparePrint({ panel, charts, tableCard });
   onThemeChange(() => {
     charts.invalidate();
     refresh();
   });
   addEventListener("popstate", () => {
-    app.state = readAddress();
+    Object.assign(app, { state: readAddress(), notices: [] });
     refresh();
   });
+  addEventListener("hashchange", followHash);
+  new ResizeObserver(([{ target }]) => {
+    if (target.offsetHeight) document.documentElement.style.setProperty("--bar", `${target.offsetHeight}px`);
+  }).observe(document.querySelector(".controls"));
   if (app.state.embed) {
     document.body.dataset.embed = app.state.embed === "series" ? "series" : "map";
     byId("full-link").hidden = false;
@@ -380,15 +274,24 @@ function initialize() {
 // A dataset is labelled by its country; datasets of the same country also by their titles.
 function datasetLabel(d) {
   const sameCountry = site.datasets.filter((other) => other.country === d.country).length > 1;
-  return sameCountry ? `${d.country}: ${d.title}` : d.country;
+  const country = countryName(d.country, d.code);
+  return sameCountry ? say("dataset_label", { country, title: d.titles[language] ?? d.title }) : country;
+}
+
+// A link to a part of the page, such as #about: the part is hidden until the first view is shown.
+function followHash() {
+  if (location.hash !== "#about") return;
+  byId("about").scrollIntoView();
+  byId("about-title").focus({ preventScroll: true });
 }
 
 // The page stays as it is; the next change requests the missing data again.
 function showError(error) {
+  weeks.giveUp();
   const element = byId(app.release ? "note" : "loading");
   element.hidden = false;
-  element.textContent = `The data could not be loaded (${error.message}). Try again, or reload the page.`;
+  element.textContent = say("load_error", { error: error.message });
 }
 
 initialize();
-refresh();
+refresh().then(followHash);

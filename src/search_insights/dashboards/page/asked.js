@@ -2,15 +2,14 @@
 // the other wordings on demand, and the reason where there is no list.
 
 import { byId, h, s } from "./dom.js";
-import { formatCount, formatHundredths, formatNumber, weekLabel } from "./format.js";
+import { formatCount, formatHundredths, formatNumber, formatPercent, weekLabel } from "./format.js";
+import { parts, say } from "./messages.js";
 import { theme } from "./theme.js";
 
 const BAR_WIDTH = 84;
 const [TOP, RISING] = [0, 1];
 const FIRST_ROWS = 10;
 const NARROW = 0.4; // percent: with narrower intervals, shares have two decimals, so that their ends differ
-const SHARE = "Users who searched for it, in percent of the topic's user-days in this week.";
-const CHANGE = "How much that share grew since the week before. About 1 in 10 may not have grown.";
 
 // A change of 85.3 % is not known to a tenth.
 const signed = (value) => {
@@ -33,8 +32,11 @@ export class AskedCard {
     if (started !== this.started) return; // a newer view is under way
     this.view = view;
     byId("asked-about").replaceChildren(
-      h("strong", {}, r.trends[trend].title),
-      ` in ${r.label(n)}. ${weekLabel(r.weeks[week])}.`,
+      ...parts("asked_about", {
+        topic: h("strong", {}, r.trends[trend].title),
+        region: r.label(n),
+        week: weekLabel(r.weeks[week]),
+      }),
     );
     const found = rows.filter((row) => row.trend === trend);
     const focus = document.activeElement?.closest?.("#asked [data-key]")?.dataset.key;
@@ -53,16 +55,20 @@ export class AskedCard {
       return h(
         "p",
         { class: "missing" },
-        `Lists are made for the ${country.label} and for each ${coarsest.label} only. `,
-        h("button", { type: "button", class: "link", onclick: () => this.onOpen(parent) }, `Show ${r.label(parent)}`),
+        say("asked_levels", { country: country.label, level: coarsest.label }),
+        " ",
+        h(
+          "button",
+          { type: "button", class: "link", onclick: () => this.onOpen(parent) },
+          say("show_region", { region: r.label(parent) }),
+        ),
       );
     }
-    const topic = otherTopics ? " about this topic" : "";
     const text = !r.asked.weeks.includes(week)
-      ? "No lists were made for this week."
+      ? say("asked_no_week")
       : r.isExcluded(n, week)
         ? `${r.whyMissing(n, week).text}.`
-        : `Too few searches: in this week no search${topic} was made by enough people in ${r.label(n)} to be shown.`;
+        : say(otherTopics ? "asked_too_few_topic" : "asked_too_few", { region: r.label(n) });
     return h("p", { class: "missing" }, text);
   }
 
@@ -70,16 +76,20 @@ export class AskedCard {
     const top = found.filter((row) => row.kind === TOP);
     const rising = found.filter((row) => row.kind === RISING);
     return [
-      this.list(TOP, "Most searched", SHARE, top, this.topCells(top)),
-      this.list(RISING, "Rising", CHANGE, rising, this.risingCells(rising)),
+      this.list(TOP, say("asked_top"), say("asked_top_note"), top, this.topCells(top)),
+      this.list(RISING, say("asked_rising"), say("asked_rising_note"), rising, this.risingCells(rising)),
     ];
   }
 
   list(kind, title, about, rows, cells) {
     const id = `asked-list-${kind}`;
     const { confidence } = this.view.release;
-    const interval = confidence ? `${Math.round(100 * confidence)} % interval` : "interval";
-    const heads = ["Rank", "Search", `${kind === TOP ? "Share" : "Change"} and its ${interval}`];
+    const head = `asked_${kind === TOP ? "share" : "change"}${confidence ? "_confidence" : ""}`;
+    const heads = [
+      say("asked_rank"),
+      say("asked_search"),
+      say(head, { confidence: confidence && formatPercent(confidence) }),
+    ];
     const shown = this.open.has(`all ${kind}`) ? rows : rows.slice(0, FIRST_ROWS);
     const body = rows.length
       ? h(
@@ -102,8 +112,8 @@ export class AskedCard {
         )
       : h("p", { class: "missing" }, this.whyEmpty(kind));
     const rest = shown.length < rows.length && this.showAll(kind, rows.length);
-    const head = [h("h4", { id, tabindex: -1 }, title), h("p", { class: "asked-note" }, about)];
-    return h("section", { class: "asked-list" }, head, body, rest);
+    const above = [h("h4", { id, tabindex: -1 }, title), h("p", { class: "asked-note" }, about)];
+    return h("section", { class: "asked-list" }, above, body, rest);
   }
 
   showAll(kind, count) {
@@ -112,14 +122,14 @@ export class AskedCard {
       this.open.add(key);
       this.show(this.view).then(() => byId(`asked-list-${kind}`).focus()); // the button is gone
     };
-    return h("button", { type: "button", class: "show-all", "data-key": key, onclick: all }, `Show all ${count}`);
+    return h("button", { type: "button", class: "show-all", "data-key": key, onclick: all }, say("show_all", { count }));
   }
 
   whyEmpty(kind) {
     const { release: r, week } = this.view;
-    if (kind === TOP) return "Too few searches: none was made by enough people to be shown.";
-    if (!r.asked.weeks.includes(week - 1)) return "There are no lists of the week before to compare with.";
-    return "No search rose by more than noise and chance can explain, or too few are shown here to tell.";
+    if (kind === TOP) return say("asked_no_top");
+    if (!r.asked.weeks.includes(week - 1)) return say("asked_no_week_before");
+    return say("asked_no_rising");
   }
 
   row(kind, row, index, cells) {
@@ -128,12 +138,12 @@ export class AskedCard {
     return h(
       "tr",
       {},
-      h("td", { class: "number rank" }, String(index + 1)),
+      h("td", { class: "number rank" }, formatCount(index + 1)),
       h(
         "th",
         { scope: "row" },
         h("span", { class: "query" }, row.query),
-        row.isNew && [" ", h("span", { class: "badge" }, "new this week")],
+        row.isNew && [" ", h("span", { class: "badge" }, say("asked_new"))],
         this.others(row, key, id),
         kind === TOP && closeRanks(cells.rows, index),
       ),
@@ -176,7 +186,7 @@ export class AskedCard {
         "aria-controls": id,
         onclick: toggle,
       },
-      `and ${count} other wording${count > 1 ? "s" : ""}`,
+      say("asked_others", { count }),
     );
     return [button, list];
   }
@@ -188,7 +198,7 @@ export class AskedCard {
     const format = narrow ? formatHundredths : formatNumber;
     return {
       rows,
-      value: (row) => (row.value === null ? "" : `${format(row.value)} %`),
+      value: (row) => (row.value === null ? "" : say("percent", { value: format(row.value) })),
       interval: (row) => between(row.low, row.high, format),
       bar: (row) => bar(row.value, row.low, row.high, scale),
     };
@@ -201,7 +211,7 @@ export class AskedCard {
     const scale = (value) => Math.min(Math.max(value, 0), most) / most;
     return {
       rows,
-      value: (row) => (row.change === null ? "" : `${signed(row.change)} %`),
+      value: (row) => (row.change === null ? "" : say("percent", { value: signed(row.change) })),
       interval: (row) => between(row.changeLow, row.changeHigh, signed),
       bar: (row) => bar(row.change, row.changeLow, row.changeHigh, scale),
     };
@@ -210,8 +220,9 @@ export class AskedCard {
 
 function between(low, high, format) {
   if (low === null && high === null) return "";
-  if (high === null) return `at least ${format(low)} %`;
-  return low === null ? `at most ${format(high)} %` : `${format(low)} – ${format(high)} %`;
+  if (high === null) return say("percent_at_least", { value: format(low) });
+  if (low === null) return say("percent_at_most", { value: format(high) });
+  return say("percent_between", { low: format(low), high: format(high) });
 }
 
 // The other ranks whose intervals overlap: noise may have changed the order among them.
@@ -222,7 +233,7 @@ function closeRanks(rows, index) {
   const close = rows.flatMap((row, i) => (i !== index && overlaps(row) ? [i + 1] : []));
   if (!close.length) return null;
   const [first, last] = [Math.min(index + 1, ...close), Math.max(index + 1, ...close)];
-  return h("span", { class: "asked-note" }, `may be rank ${first} to ${last}`);
+  return h("span", { class: "asked-note" }, say("asked_close", { first, last }));
 }
 
 // The value as a dot, its interval as a line; without an upper end, it ends in an arrow.

@@ -1,22 +1,28 @@
 // The card of time series: one chart per trend, with readouts, a legend and a table.
 
+import { brushWeeks } from "./brush.js";
+import { reuseNote, sourceLine, viewAddress } from "./credits.js";
 import { byId, h, s } from "./dom.js";
+import { EnlargedChart, enlargeButton } from "./enlarge.js";
 import { REGION_COLUMNS, downloadMenu, regionFields, valueColumns, valueFields } from "./download.js";
-import { formatNumber, shortDate, weekDates, weekLabel } from "./format.js";
+import { formatNumber, formatPercent, shortDate, weekDates, weekLabel } from "./format.js";
+import { parts as partsOf, say } from "./messages.js";
 import { seriesPicture } from "./picture.js";
 import { breakLetter, drawChart, readout, seriesTable } from "./series.js";
-import { theme } from "./theme.js";
+import { inLight, theme } from "./theme.js";
 
 const DASHES = [null, "7 3", "2 3", "9 3 2 3", "5 2", "1 2"];
 const MAX_CHILD_LINES = 400;
 
 export class Charts {
-  constructor(onWeek) {
-    this.onWeek = onWeek;
+  constructor(onWeek, onPeriod) {
+    Object.assign(this, { onWeek, onPeriod });
     this.element = byId("charts");
     this.drawn = [];
-    const content = { csv: () => this.csv(), picture: () => this.picture(), name: () => this.name() };
-    byId("series-downloads").append(downloadMenu("the series", content));
+    this.enlarged = new EnlargedChart(onWeek);
+    const note = () => reuseNote(this.view.release);
+    const content = { csv: () => this.csv(), picture: () => this.picture(), name: () => this.name(), note };
+    byId("series-downloads").append(downloadMenu(say("download_series"), content));
     byId("series-details").addEventListener("toggle", () => this.drawTable());
     new ResizeObserver(() => this.view && this.element.clientWidth !== this.width && this.rebuild()).observe(
       this.element,
@@ -44,15 +50,17 @@ export class Charts {
       card.classList.toggle("selected", i === view.trend);
       values.replaceChildren(...readout(chart, view.week));
     });
-    byId("series-title").textContent = view.pins.some((n) => n !== view.n) ? "Comparison over time" : "Over time";
+    this.showPeriod();
+    this.enlarged.show(this.drawn.map(({ chart }) => chart), view.week);
+    byId("series-title").textContent = say(view.pins.some((n) => n !== view.n) ? "comparison" : "series");
   }
 
   rebuild() {
     this.width = this.element.clientWidth;
     if (!this.width) return;
     const { release: r, week } = this.view;
-    const height = Math.max(118, Math.min(170, this.width * 0.3));
-    this.drawn = r.trends.map((_, trend) => this.card(this.chart(trend), height));
+    this.height = Math.max(118, Math.min(170, this.width * 0.3));
+    this.drawn = r.trends.map((_, trend) => this.card(this.chart(trend), this.height));
     this.element.replaceChildren(...this.drawn.map(({ card }) => card));
     this.drawLegend();
     this.drawBreaks();
@@ -61,6 +69,14 @@ export class Charts {
       values.replaceChildren(...readout(chart, week));
       card.classList.toggle("selected", i === this.view.trend);
     });
+    this.showPeriod();
+  }
+
+  // Shade a period: the one given, else the one of the view, if it has one.
+  showPeriod(first = null, last = null) {
+    const { measure } = this.view;
+    const own = measure.kind === "average" ? [measure.first, measure.last] : [null];
+    for (const { setPeriod } of this.drawn) setPeriod(...(first === null ? own : [first, last]));
   }
 
   chart(trend) {
@@ -70,7 +86,11 @@ export class Charts {
     if (chart.parent)
       chart.context.push({ label: r.label(r.parents[n]), color: colors.parent, dash: "5 3", width: 1.4 });
     if (chart.children.length)
-      chart.context.push({ label: `each ${r.level(r.children(container)[0]).label}`, color: colors.faint, width: 1.5 });
+      chart.context.push({
+        label: say("each_child", { level: r.level(r.children(container)[0]).label }),
+        color: colors.faint,
+        width: 1.5,
+      });
     return chart;
   }
 
@@ -106,13 +126,15 @@ export class Charts {
     const drawn = drawChart(chart, this.width, height);
     const values = h("div", { class: "readout" });
     const hoverWeek = h("div", { class: "hover-week", hidden: true });
-    const head = h("div", { class: "chart-head" }, h("h4", {}, chart.title), values);
+    const enlarge = enlargeButton(chart, () => this.enlarged.open(chart));
+    const head = h("div", { class: "chart-head" }, h("h4", {}, chart.title), h("div", {}, values, enlarge));
     const card = h("div", { class: "chart" }, head, h("div", { class: "plot" }, drawn.svg, hoverWeek));
     const parts = { chart, card, values, hoverWeek, ...drawn };
     const position = (event) => {
       const box = drawn.svg.getBoundingClientRect();
       return [drawn.weekAt(event.clientX - box.left), event.clientY - box.top];
     };
+    brushWeeks(drawn, (first, last) => this.showPeriod(first, last), this.onPeriod);
     drawn.svg.addEventListener("pointermove", (event) => this.hover(position(event), parts));
     drawn.svg.addEventListener("pointerleave", () => this.hover([this.view.week, null], null));
     drawn.svg.addEventListener("click", (event) => this.onWeek(position(event)[0]));
@@ -128,7 +150,7 @@ export class Charts {
       parts.markWeek(week, child);
       values.replaceChildren(...readout(chart, week));
       const texts = week === this.view.week ? [] : [weekLabel(chart.weeks[week])];
-      if (child) texts.push(`${child.label} ${formatNumber(child.cells[week].value)}`);
+      if (child) texts.push(say("child_value", { region: child.label, value: formatNumber(child.cells[week].value) }));
       hoverWeek.hidden = !texts.length;
       hoverWeek.textContent = texts.join(" · ");
     }
@@ -151,8 +173,11 @@ export class Charts {
       s("rect", { width: 26, height: 12, fill: chart.lines[0].color, "fill-opacity": 0.2 }),
       s("line", { x1: 0, x2: 26, y1: 6, y2: 6, stroke: chart.lines[0].color, "stroke-width": 2 }),
     );
-    const percent = r.confidence ? `${Math.round(100 * r.confidence)}% ` : "";
-    const items = [item(band, `${chart.lines[0].label}, with ${percent}interval`)];
+    const [{ label: region }] = chart.lines;
+    const own = r.confidence
+      ? say("line_with_interval", { region, confidence: formatPercent(r.confidence) })
+      : say("line_with_some_interval", { region });
+    const items = [item(band, own)];
     for (const line of chart.lines.slice(1)) items.push(item(stroke(line.color, 2.5, line.dash), line.label));
     for (const line of chart.context) items.push(item(stroke(line.color, line.width, line.dash), line.label));
     const gaps = this.drawn.some(({ chart: { lines } }) => lines[0].cells.includes(null));
@@ -164,7 +189,7 @@ export class Charts {
             { width: 22, height: 8, "aria-hidden": "true" },
             s("path", { d: "M1,7l5,-6M6,7l5,-6M11,7l5,-6M16,7l5,-6", stroke: colors.muted, fill: "none" }),
           ),
-          "weeks without a value",
+          say("weeks_without_value"),
         ),
       );
     byId("series-legend").replaceChildren(...items);
@@ -179,12 +204,15 @@ export class Charts {
           "li",
           {},
           h("strong", { class: "letter" }, breakLetter(i)),
-          h("button", { type: "button", class: "link", onclick: () => this.onWeek(week) }, weekLabel(all[week])),
-          `, ${label}. ${text}`,
+          partsOf("break_item", {
+            week: h("button", { type: "button", class: "link", onclick: () => this.onWeek(week) }, weekLabel(all[week])),
+            label,
+            text,
+          }),
         ),
       ),
     );
-    byId("breaks-title").textContent = breaks.some(({ alone }) => alone) ? "Breaks and notes" : "Breaks in the series";
+    byId("breaks-title").textContent = say(breaks.some(({ alone }) => alone) ? "breaks_and_notes" : "breaks");
     byId("breaks").hidden = !breaks.length;
   }
 
@@ -209,10 +237,17 @@ export class Charts {
 
   picture() {
     const { release: r, n, week } = this.view;
-    const charts = this.drawn.map(({ chart, svg }) => ({ ...chart, svg }));
-    const breaks = r.breaks.map(({ week: at, label }, i) => `${breakLetter(i)}: ${label}, ${shortDate(r.weeks[at])}. `);
-    const source = `${r.title}. ${r.peak ? `${r.peak}. ` : ""}${breaks.join("")}Gaps: no value (not 0).`;
-    return seriesPicture(charts, { title: r.label(n), subtitle: `Selected week: ${weekDates(r.weeks[week])}`, source });
+    const breaks = r.breaks.map(({ week: at, label }, i) =>
+      say("picture_break", { letter: breakLetter(i), label, date: shortDate(r.weeks[at]) }),
+    );
+    const said = [sourceLine(r), r.peakSentence, ...breaks, say("picture_gaps"), viewAddress()];
+    const source = said.filter(Boolean).join(" ");
+    const subtitle = say("selected_week", { dates: weekDates(r.weeks[week]) });
+    return inLight(() => {
+      const drawn = r.trends.map((_, trend) => this.chart(trend));
+      const charts = drawn.map((chart) => ({ ...chart, svg: drawChart(chart, this.width, this.height).svg }));
+      return seriesPicture(charts, { title: r.label(n), subtitle, source });
+    });
   }
 
   name() {

@@ -1,7 +1,9 @@
 // A published release, loaded file by file. Regions are identified by number; dashboards/data_files.py describes the
 // files. A cell is the value of one region, trend and week with its interval; null if the value is missing.
 
-import { capitalize, longDate } from "./format.js";
+import { tell } from "./facts.js";
+import { capitalize, countryName, longDate } from "./format.js";
+import { canSay, language, say } from "./messages.js";
 
 const GZIP_MAGIC = [0x1f, 0x8b];
 
@@ -47,9 +49,33 @@ class Release {
     this.childrenOf = new Map();
     this.cache = new Map();
     this.hasSeries = new Set(index.withSeries);
+    this.translate(index.translations?.[language] ?? {});
     this.lifeOf = new Map(index.lives.map(([n, first, last, next]) => [n, { first, last, next }]));
     this.add(regions);
     if (this.hasMap) this.outlines().catch(() => {}); // the largest file of the first view: start loading it now
+  }
+
+  // The names of things in the visitor's language: those of the dataset, else the page's own for usual levels.
+  translate({ title, trends, levels, topics, definitions }) {
+    const own = (name) => (canSay(`level_${name}`) ? say(`level_${name}`) : null);
+    this.title = title ?? this.title;
+    this.country = countryName(this.country, this.countryCode);
+    const defined = (topic) => ({ ...topic, definition: definitions?.[topic.id] ?? topic.definition });
+    this.trends = this.trends.map((t) => ({ ...t, title: trends?.[t.name] ?? t.title, topics: t.topics?.map(defined) }));
+    this.levels = this.levels.map((l) => ({ ...l, label: levels?.[l.name] ?? own(l.name) ?? l.label }));
+    this.topics = { ...this.topics, ...topics };
+    this.definitions = { ...this.definitions, ...definitions };
+    this.peak = tell(this.peak, this);
+    this.reasons = this.reasons.map((reason) => tell(reason, this));
+    this.breaks = this.breaks.map((b) => ({ ...b, label: tell(b.label, this), text: tell(b.text, this) }));
+  }
+
+  levelLabel(name) {
+    return this.levels.find((level) => level.name === name)?.label ?? name;
+  }
+
+  trendTitle(name) {
+    return this.trends.find((trend) => trend.name === name)?.title ?? name;
   }
 
   add(columns) {
@@ -87,7 +113,7 @@ class Release {
   }
 
   outlines() {
-    return this.cached("outlines", () => loadJson(`${this.entry.data}/outlines.json.gz`));
+    return this.cached("outlines", () => loadNumbers(`${this.entry.data}/outlines.bin.gz`));
   }
 
   // Finer regions are loaded when a view first needs one.
@@ -120,6 +146,7 @@ class Release {
   }
 
   label(n) {
+    if (n === 0) return this.country;
     return this.level(n).codes && this.names[n] !== this.codes[n] ? `${this.codes[n]} ${this.names[n]}` : this.names[n];
   }
 
@@ -163,22 +190,33 @@ class Release {
   whyMissing(n, week) {
     if (this.isAbsent(n, week)) {
       const { first, last } = this.lifeOf.get(n);
-      if (week < first) return unreported(`Not reported before the week of ${longDate(this.weeks[first])}`);
-      return unreported(`Not reported after the week of ${longDate(this.weeks[last])}`);
+      if (week < first) return unreported(say("unreported_before", { date: longDate(this.weeks[first]) }));
+      return unreported(say("unreported_after", { date: longDate(this.weeks[last]) }));
     }
-    if (this.reasonNumbers[n] > 0) return unreported(`Not reported: ${this.reasons[this.reasonNumbers[n] - 1]}`);
-    if (!this.level(n).counted) return unreported("Not reported at this level");
+    if (this.reasonNumbers[n] > 0) return unreported(say("unreported_because", { reason: this.reasons[this.reasonNumbers[n] - 1] }));
+    if (!this.level(n).counted) return unreported(say("unreported_level"));
     return { kind: "missing", text: capitalize(this.missingText), short: this.missingText };
   }
 
   get missingText() {
-    return this.knowsUnreported ? "not enough data" : "no value published";
+    return say(this.knowsUnreported ? "not_enough_data" : "no_value_published");
+  }
+
+  // Why a region has no value in any week.
+  whyNever(n, week) {
+    const { kind, text } = this.whyMissing(n, week);
+    return kind === "missing" ? say("never_missing", { why: text }) : text;
   }
 
   // The kinds of missing values that this dataset distinguishes, with their texts.
   get missingKinds() {
     const missing = ["missing", this.missingText];
-    return this.knowsUnreported || this.lifeOf.size ? [missing, ["unreported", UNREPORTED]] : [missing];
+    return this.knowsUnreported || this.lifeOf.size ? [missing, ["unreported", say("unreported")]] : [missing];
+  }
+
+  // What the maximum of the scale is, as a sentence; empty if the dataset does not say.
+  get peakSentence() {
+    return this.peak && `${this.peak}.`;
   }
 
   block(trend, week) {
@@ -223,9 +261,7 @@ const CHANGE = ["change", "changeLow", "changeHigh", "isNew"];
 // A row as dashboards/asked.py writes it. A number is null if it is missing.
 const askedRow = (row) => Object.fromEntries([...ASKED, ...CHANGE].map((name, i) => [name, row[i]]));
 
-const UNREPORTED = "not reported";
-
-const unreported = (text) => ({ kind: "unreported", text, short: UNREPORTED });
+const unreported = (text) => ({ kind: "unreported", text, short: say("unreported") });
 
 function cellAt(numbers, index, step, release) {
   const value = numbers[index];

@@ -1,6 +1,7 @@
 // Downloads of the current view: values as CSV, images as SVG and PNG.
 
 import { h } from "./dom.js";
+import { say } from "./messages.js";
 import { pngOf, svgText } from "./picture.js";
 
 // Quote a field where CSV requires it: names may contain commas and quotes.
@@ -32,9 +33,10 @@ function save(name, blob) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-// csv() returns rows, picture() an SVG element, and name() the file name without its extension.
-export function downloadMenu(subject, { csv, picture, name }) {
-  const item = (label, download) =>
+// The label is the accessible name. csv() returns rows, picture() an SVG element, name() the file name without its
+// extension, and note() what readers should know of what they download.
+export function downloadMenu(label, { csv, picture, name, note }) {
+  const item = (key, download) =>
     h(
       "button",
       {
@@ -44,20 +46,23 @@ export function downloadMenu(subject, { csv, picture, name }) {
           await download();
         },
       },
-      label,
+      say(key),
     );
+  const about = h("div", { class: "menu-note" });
   const menu = h(
     "details",
     { class: "menu" },
-    h("summary", { "aria-label": `Download ${subject}` }, "Download"),
+    h("summary", { "aria-label": label }, say("download")),
     h(
       "div",
       { class: "menu-list" },
-      item("Values (CSV)", async () => save(`${name()}.csv`, new Blob([csvText(await csv())], { type: "text/csv" }))),
-      item("Image (PNG)", async () => save(`${name()}.png`, await pngOf(picture()))),
-      item("Image (SVG)", () => save(`${name()}.svg`, new Blob([svgText(picture())], { type: "image/svg+xml" }))),
+      item("download_csv", async () => save(`${name()}.csv`, new Blob([csvText(await csv())], { type: "text/csv" }))),
+      item("download_png", async () => save(`${name()}.png`, await pngOf(picture()))),
+      item("download_svg", () => save(`${name()}.svg`, new Blob([svgText(picture())], { type: "image/svg+xml" }))),
+      about,
     ),
   );
+  menu.addEventListener("toggle", () => menu.open && about.replaceChildren(...note()));
   menu.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !menu.open) return;
     menu.open = false;

@@ -67,12 +67,22 @@ export class RegionMap {
 
   resize() {
     const { clientWidth: width, clientHeight: height } = this.element;
-    const ratio = Math.min(devicePixelRatio || 1, 3);
+    const ratio = screenRatio();
     if (!width || !height) return;
     Object.assign(this, { width, height, ratio });
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
     if (this.scene) this.fit(false);
+    this.paintNow(); // in this frame: a capture of the whole page must not find an empty map
+  }
+
+  // Paint at once, and not in the next frame; `ratio` is that of pixels to points, null for that of the screen.
+  paintNow(ratio = this.ratio) {
+    if (!this.scene?.scale || !this.width) return;
+    this.ratio = ratio ?? screenRatio();
+    this.canvas.width = Math.round(this.width * this.ratio);
+    this.canvas.height = Math.round(this.height * this.ratio);
+    paintMap(this);
   }
 
   boundingBox() {
@@ -126,6 +136,11 @@ export class RegionMap {
     this.animation = requestAnimationFrame(step);
   }
 
+  // Whether the map shows only a part: then one finger moves the map instead of the page.
+  get isZoomed() {
+    return this.view.k > 1.01 * this.fittedScale;
+  }
+
   zoom(factor, [x, y] = [this.width / 2, this.height / 2], animate = true) {
     const k = Math.min(this.baseScale * MAX_ZOOM, Math.max(this.baseScale * 0.7, this.view.k * factor));
     const ratio = k / this.view.k;
@@ -143,6 +158,7 @@ export class RegionMap {
     this.paintRequested = true;
     requestAnimationFrame(() => {
       this.paintRequested = false;
+      this.element.classList.toggle("zoomed", this.isZoomed);
       paintMap(this);
     });
   }
@@ -196,6 +212,8 @@ export class RegionMap {
     this.handlers.onHover(n, n === null ? null : (position ?? this.positionOf(n)));
   }
 }
+
+const screenRatio = () => Math.min(devicePixelRatio || 1, 3);
 
 // The range that holds all but the outermost 3% at either end.
 function centralRange(numbers) {

@@ -43,7 +43,7 @@ export class MapInput {
         const before = new Map(pointers);
         pointers.set(event.pointerId, here);
         if (pointers.size === 2) this.pinch([...before.values()], [...pointers.values()]);
-        else if (event.pointerType === "mouse" && drag) this.pan(drag, here, event);
+        else if (drag && (event.pointerType === "mouse" || this.map.isZoomed)) this.pan(drag, here, event);
         if (pointers.size > 1 && drag) drag.moved = true;
       }
       if (!drag?.moved && event.pointerType !== "touch") this.map.setHover(this.map.regionAt(...here), here);

@@ -1,6 +1,6 @@
 // Paint the map: shapes in the colours of their values, hatched where a value is missing, borders, points and outlines.
 
-import { classOf, theme } from "./theme.js";
+import { theme } from "./theme.js";
 
 export function paintMap(map) {
   const { context: c, scene, view, ratio } = map;
@@ -26,16 +26,19 @@ function paintShapes(map, { colors, hatches: hatched }) {
   const left = -map.view.x / map.view.k;
   const top = -map.view.y / map.view.k;
   const [right, bottom] = [left + map.width / map.view.k, top + map.height / map.view.k];
+  const inContext = map.inside.has(scene.container); // one of the shapes themselves: shown among its neighbours
   for (const n of map.shown) {
     const [x0, y0, x1, y1] = outlines.boxes.get(n);
     if (x1 < left || x0 > right || y1 < top || y0 > bottom) continue;
     const inside = map.inside.has(n);
-    c.globalAlpha = inside ? 1 : 0.28;
+    c.globalAlpha = inside || inContext ? 1 : 0.28;
     const value = scene.valueOf(n);
-    if (inside && n === scene.container && map.points.length) c.fillStyle = colors.blank;
-    else if (Number.isNaN(value))
+    if (Number.isNaN(value))
       c.fillStyle = hatched[map.release.isExcluded(n, scene.week) ? "unreported" : "missing"];
-    else c.fillStyle = colors.ramp[classOf(value, scene.trend, map.release.classes)];
+    else c.fillStyle = scene.scale.colorOf(value);
+    c.fill(outlines.paths.get(n), "evenodd");
+    if (!scene.isUnsure(n)) continue;
+    c.fillStyle = hatched.unsure;
     c.fill(outlines.paths.get(n), "evenodd");
   }
   c.globalAlpha = 1;
@@ -63,7 +66,11 @@ function hatches(map, colors) {
   const key = `${colors.surface} ${map.ratio}`;
   if (map.patternKey !== key) {
     map.patternKey = key;
-    map.hatchTiles = { missing: hatch(colors, map.ratio, false), unreported: hatch(colors, map.ratio, true) };
+    map.hatchTiles = {
+      missing: hatch(colors, map.ratio, false),
+      unreported: hatch(colors, map.ratio, true),
+      unsure: unsureHatch(colors, map.ratio),
+    };
   }
   const toScreen = new DOMMatrix()
     .scale(1 / (map.view.k * map.ratio))
@@ -88,10 +95,14 @@ function paintPoint(map, n, { colors, hatches: hatched }, scale) {
     c.strokeStyle = colors.muted;
     c.setLineDash(excluded ? [2 / map.view.k, 2 / map.view.k] : []);
   } else {
-    c.fillStyle = colors.ramp[classOf(value, scene.trend, map.release.classes)];
+    c.fillStyle = scene.scale.colorOf(value);
     c.strokeStyle = colors.ink;
   }
   c.fill(path);
+  if (scene.isUnsure(n)) {
+    c.fillStyle = hatched.unsure;
+    c.fill(path);
+  }
   c.stroke(path);
   c.setLineDash([]);
 }
@@ -127,6 +138,22 @@ function hatch(colors, ratio, crossed) {
       c.moveTo(shift - 1, -1);
       c.lineTo(shift + size + 1, size + 1);
     }
+  }
+  c.stroke();
+  return tile;
+}
+
+// Over the colour of a difference that the noise alone could explain: strokes in the other direction.
+function unsureHatch(colors, ratio) {
+  const size = Math.round(5 * ratio);
+  const tile = new OffscreenCanvas(size, size);
+  const c = tile.getContext("2d");
+  c.strokeStyle = colors.unsure;
+  c.lineWidth = 1.6 * ratio;
+  c.beginPath();
+  for (const shift of [-size, 0, size]) {
+    c.moveTo(shift - 1, -1);
+    c.lineTo(shift + size + 1, size + 1);
   }
   c.stroke();
   return tile;

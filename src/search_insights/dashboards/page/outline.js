@@ -1,13 +1,12 @@
 // Region outlines: lines shared by neighbours, joined into shapes that can be drawn and hit-tested.
 
 export class Outlines {
-  constructor({ width, height, arcs, rings }) {
-    Object.assign(this, { width, height });
-    this.lines = arcs.map(decodeLine);
-    this.rings = rings;
+  // numbers: as dashboards/outline_file.py packs them
+  constructor(numbers) {
+    Object.assign(this, unpack(numbers));
     this.paths = new Map();
     this.boxes = new Map();
-    rings.forEach((ofRegion, n) => ofRegion && this.add(n, ofRegion));
+    this.rings.forEach((ofRegion, n) => ofRegion && this.add(n, ofRegion));
   }
 
   add(n, rings) {
@@ -63,6 +62,30 @@ export class Outlines {
     return path;
   }
 
+  // The regions that share a line with a region, those with the longest shared border first.
+  neighbours(n) {
+    this.sharers ??= this.regionsOfLines();
+    const length = new Map();
+    for (const line of this.linesOf(n)) {
+      for (const other of this.sharers.get(line)) {
+        if (other !== n) length.set(other, (length.get(other) ?? 0) + lengthOf(this.lines[line]));
+      }
+    }
+    return [...length.keys()].sort((a, b) => length.get(b) - length.get(a));
+  }
+
+  linesOf(n) {
+    return new Set(this.rings[n].flat().map((arc) => (arc < 0 ? ~arc : arc)));
+  }
+
+  regionsOfLines() {
+    const sharers = new Map();
+    for (const n of this.paths.keys()) {
+      for (const line of this.linesOf(n)) sharers.set(line, [...(sharers.get(line) ?? []), n]);
+    }
+    return sharers;
+  }
+
   trace(path, line) {
     path.moveTo(line[0], line[1]);
     for (let i = 2; i < line.length; i += 2) path.lineTo(line[i], line[i + 1]);
@@ -89,13 +112,33 @@ export class Outlines {
   }
 }
 
-// A line is stored as differences between its points.
-function decodeLine(steps) {
-  const line = new Int32Array(steps.length);
+function unpack(numbers) {
+  let at = 0;
+  const next = () => (numbers[at] >>> 1) ^ -(numbers[at++] & 1);
+  const [width, height, lineCount, regionCount] = [next(), next(), next(), next()];
+  const lines = Array.from({ length: lineCount }, () => new Int32Array(2 * next()));
+  for (const line of lines) [line[0], line[1]] = [next(), next()];
   let [x, y] = [0, 0];
-  for (let i = 0; i < steps.length; i += 2) {
-    line[i] = x += steps[i];
-    line[i + 1] = y += steps[i + 1];
+  for (const line of lines) {
+    for (let i = 0; i < line.length; i += 2) {
+      line[i] = x += i ? next() : line[i];
+      line[i + 1] = y += i ? next() : line[i + 1];
+    }
   }
-  return line;
+  const rings = Array.from({ length: regionCount }, () => Array.from({ length: next() }, () => new Array(next())));
+  let number = 0;
+  for (const ring of rings.flat()) {
+    for (let i = 0; i < ring.length; i++) {
+      const reference = next();
+      number += reference >> 1;
+      ring[i] = reference & 1 ? ~number : number;
+    }
+  }
+  return { width, height, lines, rings: rings.map((ofRegion) => (ofRegion.length ? ofRegion : null)) };
+}
+
+function lengthOf(line) {
+  let sum = 0;
+  for (let i = 2; i < line.length; i += 2) sum += Math.hypot(line[i] - line[i - 2], line[i + 1] - line[i - 1]);
+  return sum;
 }

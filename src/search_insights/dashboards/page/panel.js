@@ -1,26 +1,34 @@
 // The map card: the map with its title, level buttons, tooltip, legend, zoom buttons and downloads.
 
-import { byId, h, s } from "./dom.js";
+import { reuseNote, sourceLine, viewAddress } from "./credits.js";
+import { judge } from "./differences.js";
+import { byId, h } from "./dom.js";
 import { REGION_COLUMNS, downloadMenu, regionFields, valueColumns, valueFields } from "./download.js";
-import { capitalize, formatInterval, formatNumber, weekLabel } from "./format.js";
+import { capitalize, formatInterval, formatNumber, formatSigned, weekLabel } from "./format.js";
+import { Legend } from "./legend.js";
 import { RegionMap } from "./map.js";
+import { describe, detailOf, loadMapValues, measureRows, measured } from "./measures.js";
+import { say } from "./messages.js";
 import { Outlines } from "./outline.js";
-import { colorScale, hatchSwatch, mapPicture } from "./picture.js";
-import { classOf } from "./theme.js";
+import { mapPicture } from "./picture.js";
+import { scaleFor } from "./scales.js";
+import { inLight } from "./theme.js";
+import { recentWeeks, showContext } from "./tooltip.js";
 
-const SCALE_WIDTH = 324;
 const NO_OUTLINES = { name: "", label: "", start: 0, count: 0 }; // only the centres of regions are known
-const SAME_COLORS = "Colours mean the same in every week.";
+const CONTEXT_DELAY = 120; // milliseconds
 
 export class MapPanel {
-  // handlers: { onPick(n), onUp(), onLevel(name) }
+  // handlers: { onPick(n), onUp(), onLevel(name), onScale(name) }
   constructor(handlers) {
     this.handlers = handlers;
+    this.legend = new Legend(handlers.onScale);
     byId("zoom-in").addEventListener("click", () => this.map?.zoom(1.8));
     byId("zoom-out").addEventListener("click", () => this.map?.zoom(1 / 1.8));
     byId("zoom-fit").addEventListener("click", () => this.map?.fit());
-    const content = { csv: () => this.csv(), picture: () => this.picture(), name: () => this.name() };
-    byId("map-downloads").append(downloadMenu("the map", content));
+    const note = () => reuseNote(this.release, this.view.trend);
+    const content = { csv: () => this.csv(), picture: () => this.picture(), name: () => this.name(), note };
+    byId("map-downloads").append(downloadMenu(say("download_map"), content));
   }
 
   setRelease(release) {
@@ -32,11 +40,13 @@ export class MapPanel {
     this.view = view;
     if (!this.map) await this.createMap(view.release);
     if (this.view !== view || !this.map) return;
-    const { release: r, trend, week, block, childSeries, container } = view;
+    const { release: r, trend, week, block, childSeries, container, measure } = view;
     const levels = r.levels.filter((level) => level.outlined);
     const level = (container === 0 && levels.find((l) => l.name === view.by)) || levels.at(-1) || NO_OUTLINES;
-    this.cellOf = (n) => (n < r.core ? block.at(n, week) : (childSeries?.at(n, trend, week) ?? null));
-    const valueOf = (n) => (n < r.core ? block.value(n, week) : (childSeries?.at(n, trend, week)?.value ?? NaN));
+    this.cellsOf = (n) => (at) => (n < r.core ? view.readMap(n, at) : (childSeries?.at(n, trend, at) ?? null));
+    this.cellOf = measured(measure, this.cellsOf);
+    const weekValue = (n) => (n < r.core ? block.value(n, week) : (childSeries?.at(n, trend, week)?.value ?? NaN));
+    const valueOf = measure.kind === "week" ? weekValue : (n) => this.cellOf(n)?.value ?? NaN;
     const outlined = this.outlinedAncestor(container);
     const moved = this.map.scene && this.map.scene.container !== outlined;
     this.map.show({
@@ -49,9 +59,21 @@ export class MapPanel {
       selected: view.n,
     });
     this.drawTitle(level, levels);
-    this.drawLegend();
-    if (moved && document.activeElement === byId("map")) announce(`Showing ${r.label(container)}`);
+    this.drawScale(valueOf);
+    if (moved && document.activeElement === byId("map")) announce(say("showing", { region: r.label(container) }));
     if (this.map.hover !== null) this.drawTip(this.map.hover, this.tipPosition);
+    return this.map.scene.scale;
+  }
+
+  // The colours of the scene, which depend on the regions that it shows, and the legend that explains them.
+  drawScale(valueOf) {
+    const { view, map } = this;
+    const values = map.targets.map(valueOf).filter((value) => !Number.isNaN(value));
+    const judged = view.measure.kind === "change" ? judge(map.targets.map(this.cellOf)) : null;
+    const isUnsure = (n) => judged !== null && this.cellOf(n)?.p > judged.limit;
+    Object.assign(map.scene, { scale: scaleFor(view, values), judged, isUnsure });
+    this.legendOf = [view.release, map.scene, values, view.measure];
+    this.legend.show(...this.legendOf);
   }
 
   async createMap(r) {
@@ -75,9 +97,10 @@ export class MapPanel {
   drawTitle(level, levels) {
     const { release: r, trend, container, week } = this.view;
     const finest = this.map.points.length ? r.level(this.map.points[0]) : level;
-    const title = `${r.trends[trend].title} by ${finest.label}`;
-    byId("map-title").textContent = title;
-    byId("map").setAttribute("aria-label", `${title} in ${r.label(container)}, ${weekLabel(r.weeks[week])}`);
+    const words = { topic: r.trends[trend].title, level: finest.label };
+    const where = { region: r.label(container), week: describe(r, this.view.measure) || weekLabel(r.weeks[week]) };
+    byId("map-title").textContent = say(`map_title_${this.view.measure.kind}`, words);
+    byId("map").setAttribute("aria-label", say("map_label", { ...words, ...where }));
     const choice = container === 0 && levels.length > 1;
     const button = (l) =>
       h(
@@ -87,68 +110,69 @@ export class MapPanel {
       );
     byId("map-levels").replaceChildren(
       ...(choice
-        ? [h("span", { class: "switch", role: "group", "aria-label": "Regions on the map" }, levels.map(button))]
+        ? [h("span", { class: "switch", role: "group", "aria-label": say("map_levels") }, levels.map(button))]
         : []),
     );
-  }
-
-  drawLegend() {
-    const { release: r, trend } = this.view;
-    const scale = s(
-      "svg",
-      {
-        class: "scale",
-        viewBox: `-2 -8 ${SCALE_WIDTH + 26} 40`,
-        width: SCALE_WIDTH + 26,
-        height: 40,
-        role: "img",
-        "aria-label": this.scaleDescription(),
-      },
-      colorScale(r, r.trends[trend], 0, 0, SCALE_WIDTH),
-    );
-    this.pointer = s("path", { d: "M-5,-8h10l-5,7z", fill: "currentColor", visibility: "hidden" });
-    scale.append(this.pointer);
-    byId("legend").replaceChildren(
-      scale,
-      h(
-        "div",
-        { class: "missing-kinds" },
-        r.missingKinds.map(([kind, label]) => h("span", {}, hatchSwatch(kind), label)),
-      ),
-      h("p", { class: "peak" }, r.peak ? `${r.peak}. ${SAME_COLORS}` : SAME_COLORS),
-    );
-  }
-
-  scaleDescription() {
-    const { release: r, trend } = this.view;
-    const { step } = r.trends[trend];
-    const top = formatNumber(step * (r.classes - 1));
-    return `Colours in steps of ${formatNumber(step)} from 0 to ${top} and above. ${SAME_COLORS} Hatched: no value.`;
   }
 
   hover(n, position) {
     this.tipPosition = position;
     if (n === null) {
       byId("tip").hidden = true;
-      this.pointer?.setAttribute("visibility", "hidden");
+      this.legend.mark(null);
       return;
     }
     this.drawTip(n, position);
     if (document.activeElement === byId("map"))
-      announce(`${this.release.label(n)}: ${this.valueText(n, this.cellOf(n))}`);
+      announce(say("region_value", { region: this.release.label(n), value: this.valueText(n, this.cellOf(n)) }));
   }
 
   valueText(n, cell) {
-    if (!cell) return this.release.whyMissing(n, this.view.week).text;
-    return cell.low === null
-      ? formatNumber(cell.value)
-      : `${formatNumber(cell.value)}, between ${formatNumber(cell.low)} and ${formatNumber(cell.high)}`;
+    if (!cell) return this.whyOf(n);
+    if (this.view.measure.kind === "change") return `${formatSigned(cell.value)}: ${this.detail(n, cell)}`;
+    const [value, low, high] = [cell.value, cell.low, cell.high].map((each) => each !== null && formatNumber(each));
+    return low === false ? value : say("value_between", { value, low, high });
+  }
+
+  whyOf(n) {
+    return this.view.measure.why(n, this.cellsOf(n)).text;
+  }
+
+  // What stands beside a difference or an average: the two values and whether they differ; the weeks behind it.
+  detail(n, cell) {
+    return detailOf(this.view.measure, cell, this.map.scene.isUnsure(n));
+  }
+
+  // Draw again at once, in the colours of now, for paper.
+  paintNow(ratio) {
+    if (!this.map?.scene?.scale) return;
+    this.legend.show(...this.legendOf);
+    this.map.paintNow(ratio);
+  }
+
+  // The cells of a topic, once they are there: of the map's regions all recent weeks, of finer ones the whole series.
+  async readTopic(t, n) {
+    const { release: r, childSeries, week } = this.view;
+    if (n >= r.core) return (region, at) => childSeries?.at(region, t, at) ?? null;
+    const weeks = t === this.view.trend ? recentWeeks(r, week).filter((at) => at !== null) : [week];
+    return loadMapValues(r, t, weeks);
+  }
+
+  // After a moment over a region the tooltip also gets what has to be loaded first.
+  addContext(n, element, place) {
+    clearTimeout(this.contextTimer);
+    this.contextTimer = setTimeout(async () => {
+      await showContext(element, this.view, n, (t) => this.readTopic(t, n));
+      if (this.map?.hover === n) place();
+    }, CONTEXT_DELAY);
   }
 
   drawTip(n, [x, y] = this.map.positionOf(n)) {
     const { release: r } = this;
     const cell = this.cellOf(n);
     const tip = byId("tip");
+    const known = this.context?.key === `${n} ${this.view.trend} ${this.view.week}`;
+    if (!known) this.context = { key: `${n} ${this.view.trend} ${this.view.week}`, element: h("div", { class: "context" }) };
     tip.replaceChildren(
       h("strong", {}, r.label(n)),
       h("span", { class: "location" }, r.location(n)),
@@ -156,29 +180,29 @@ export class MapPanel {
         ? h(
             "span",
             { class: "value" },
-            formatNumber(cell.value),
+            (this.view.measure.kind === "change" ? formatSigned : formatNumber)(cell.value),
             cell.low === null ? null : h("span", { class: "range" }, formatInterval(cell)),
           )
-        : h("span", { class: "missing" }, r.whyMissing(n, this.view.week).text),
+        : h("span", { class: "missing" }, this.whyOf(n)),
+      this.view.measure.kind !== "week" && cell ? h("span", { class: "detail" }, this.detail(n, cell)) : "",
+      this.context.element,
     );
     tip.hidden = false;
-    const { offsetWidth: width, offsetHeight: height } = tip;
-    const left = Math.min(Math.max(4, x - width / 2), this.map.width - width - 4);
-    const above = y - height - 16;
-    tip.style.left = `${left}px`;
-    tip.style.top = `${above < 4 ? y + 22 : above}px`;
-    this.markScale(cell);
+    const place = () => this.placeTip(tip, x, y);
+    place();
+    if (!known) this.addContext(n, this.context.element, place);
+    this.legend.mark(cell);
   }
 
-  // Point at the value on the colour scale.
-  markScale(cell) {
-    const { release: r, trend } = this.view;
-    this.pointer.setAttribute("visibility", cell ? "visible" : "hidden");
-    if (!cell) return;
-    const { step } = r.trends[trend];
-    const last = classOf(cell.value, r.trends[trend], r.classes) === r.classes - 1;
-    const x = last ? r.classes - 0.5 : cell.value / step;
-    this.pointer.setAttribute("transform", `translate(${(x * SCALE_WIDTH) / r.classes},0)`);
+  // Above the region if there is room, else below it, else beside it: never cut, and never under the pointer.
+  placeTip(tip, x, y) {
+    const { offsetWidth: width, offsetHeight: height } = tip;
+    const [above, below] = [y - height - 16, y + 22];
+    const beside = above < 4 && below + height > this.map.height - 4;
+    const left = beside ? (x + 20 + width < this.map.width ? x + 20 : x - width - 20) : x - width / 2;
+    const top = beside ? Math.max(4, Math.min(y - height / 2, this.map.height - height - 4)) : above < 4 ? below : above;
+    tip.style.left = `${Math.min(Math.max(4, left), this.map.width - width - 4)}px`;
+    tip.style.top = `${top}px`;
   }
 
   showWheelHint() {
@@ -188,15 +212,18 @@ export class MapPanel {
   }
 
   csv() {
-    const { release: r, trend, week } = this.view;
+    const { release: r, trend, week, measure } = this.view;
+    if (measure.kind !== "week") return measureRows(r, trend, measure, this.map.targets, this.cellOf);
     const rows = this.map.targets.map((n) => [r.weeks[week], ...regionFields(r, n), ...valueFields(r, this.cellOf(n))]);
     return [["date", ...REGION_COLUMNS, ...valueColumns(r, [trend])], ...rows];
   }
 
   picture() {
     const { release: r, trend, container } = this.view;
-    const source = `${r.title}. ${r.peak ? `${r.peak}. ` : ""}Hatched: no value (not 0).`;
-    return mapPicture(this.map, r, { title: `${r.trends[trend].title}, ${r.label(container)}`, source });
+    const said = [sourceLine(r), r.peakSentence, say("picture_hatched"), viewAddress()];
+    const source = said.filter(Boolean).join(" ");
+    const title = say("topic_in_region", { topic: r.trends[trend].title, region: r.label(container) });
+    return inLight(() => mapPicture(this.map, r, { title, source, subtitle: describe(r, this.view.measure) }));
   }
 
   name() {

@@ -2,7 +2,8 @@
 
 import { s } from "./dom.js";
 import { formatNumber, weekDates } from "./format.js";
-import { classOf, theme } from "./theme.js";
+import { say } from "./messages.js";
+import { theme } from "./theme.js";
 
 const HEADER_HEIGHT = 58;
 const LEGEND_HEIGHT = 62;
@@ -35,16 +36,17 @@ function wrapText(text, maxLength) {
   return lines;
 }
 
-export function mapPicture(map, release, { title, source }) {
+export function mapPicture(map, release, { title, source, subtitle }) {
   const { width, height, view, scene, outlines } = map;
   const colors = theme();
-  const svg = frame(width, height + LEGEND_HEIGHT, title, weekDates(release.weeks[scene.week]), source);
+  const svg = frame(width, height + LEGEND_HEIGHT, title, subtitle || weekDates(release.weeks[scene.week]), source);
   svg.append(
     s(
       "defs",
       {},
       hatchDef("missing", colors, false),
       hatchDef("unreported", colors, true),
+      unsureDef("unsure", colors),
       s("clipPath", { id: "frame" }, s("rect", { y: HEADER_HEIGHT, width, height })),
     ),
   );
@@ -70,6 +72,8 @@ export function mapPicture(map, release, { title, source }) {
       }),
     );
   }
+  const unsure = map.shown.filter((n) => isVisible(n) && scene.isUnsure(n)).map((n) => outlines.svgPath(n, project));
+  group.append(s("path", { d: unsure.join(""), fill: "url(#unsure)", "fill-rule": "evenodd" }));
   const borders = release.levels.filter((level) => level.outlined && level.start < scene.level.start);
   for (const level of borders) {
     const d = map
@@ -79,18 +83,25 @@ export function mapPicture(map, release, { title, source }) {
       .join("");
     group.append(s("path", { d, fill: "none", stroke: colors.strong, "stroke-width": 0.7 }));
   }
-  for (const n of map.points) group.append(pointMark(map, n, project, colors));
+  for (const n of map.points) {
+    const mark = pointMark(map, n, project, colors);
+    group.append(mark);
+    if (!scene.isUnsure(n)) continue;
+    group.append(mark.cloneNode());
+    group.lastChild.setAttribute("fill", "url(#unsure)");
+  }
   svg.append(
     group,
-    colorScale(release, scene.trend, 16, height + HEADER_HEIGHT + 8, Math.min(360, width - 32)),
-    ...missingLegend(release, height + HEADER_HEIGHT + 46, colors),
+    colorScale(scene.scale, 16, height + HEADER_HEIGHT + 8, Math.min(360, width - 32)),
+    ...missingLegend(release, scene, height + HEADER_HEIGHT + 46, colors),
   );
   return svg;
 }
 
 // The hatches of missing values, below the colour scale.
-function missingLegend(release, y, colors) {
-  return release.missingKinds.map(([kind, label], i) =>
+function missingLegend(release, { judged }, y, colors) {
+  const kinds = [...release.missingKinds, ...(judged ? [["unsure", say("unsure")]] : [])];
+  return kinds.map(([kind, label], i) =>
     s(
       "g",
       { transform: `translate(${16 + 150 * i},${y})` },
@@ -100,18 +111,17 @@ function missingLegend(release, y, colors) {
   );
 }
 
-function fillOf(map, n, colors) {
+function fillOf(map, n) {
   const value = map.scene.valueOf(n);
-  if (n === map.scene.container && map.points.length) return colors.blank;
   if (Number.isNaN(value)) return map.release.isExcluded(n, map.scene.week) ? "url(#unreported)" : "url(#missing)";
-  return colors.ramp[classOf(value, map.scene.trend, map.release.classes)];
+  return map.scene.scale.colorOf(value);
 }
 
 function byFill(map, numbers) {
-  const colors = theme();
   const groups = new Map();
+  const inContext = map.inside.has(map.scene.container);
   for (const n of numbers) {
-    const key = `${fillOf(map, n, colors)} ${map.inside.has(n) ? 0 : 1}`;
+    const key = `${fillOf(map, n)} ${inContext || map.inside.has(n) ? 0 : 1}`;
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(n);
   }
@@ -124,7 +134,7 @@ function pointMark(map, n, project, colors) {
     cx: cx.toFixed(1),
     cy: cy.toFixed(1),
     r: map.radius,
-    fill: fillOf(map, n, colors),
+    fill: fillOf(map, n),
     stroke: colors.ink,
     "stroke-width": 1,
   });
@@ -140,22 +150,24 @@ function hatchDef(id, colors, crossed) {
   );
 }
 
-// The colour scale of the page and of images: equal steps from 0, the last one open-ended.
-export function colorScale(release, trend, x, y, width) {
+// Over the colour of a difference that the noise alone could explain.
+function unsureDef(id, colors) {
+  return s(
+    "pattern",
+    { id, width: 5, height: 5, patternUnits: "userSpaceOnUse" },
+    s("path", { d: "M0,0L5,5", stroke: colors.unsure, "stroke-width": 1.6, fill: "none" }),
+  );
+}
+
+// The colour scale of the page and of images (scales.js).
+export function colorScale(scale, x, y, width) {
   const colors = theme();
-  const size = width / release.classes;
+  const size = width / scale.classes;
   const group = s("g", { transform: `translate(${x},${y})` });
   const label = { fill: colors.muted, "font-size": 11, "font-family": FONT };
-  colors.ramp.forEach((fill, i) => group.append(s("rect", { x: i * size, y: 0, width: size, height: 12, fill })));
-  for (let i = 0; i < release.classes; i++) {
-    const suffix = i === release.classes - 1 ? "+" : "";
-    group.append(
-      s(
-        "text",
-        { ...label, x: i * size, y: 26, "text-anchor": i ? "middle" : "start" },
-        `${Number((i * trend.step).toPrecision(4))}${suffix}`,
-      ),
-    );
+  scale.colors.forEach((fill, i) => group.append(s("rect", { x: i * size, y: 0, width: size, height: 12, fill })));
+  for (let i = 0; i < scale.classes; i++) {
+    group.append(s("text", { ...label, x: i * size, y: 26, "text-anchor": i ? "middle" : "start" }, scale.label(i)));
   }
   return group;
 }
@@ -166,7 +178,8 @@ export function hatchSwatch(kind) {
   return s(
     "svg",
     { width: 22, height: 14, "aria-hidden": "true" },
-    s("defs", {}, hatchDef(id, theme(), kind === "unreported")),
+    s("defs", {}, kind === "unsure" ? unsureDef(id, theme()) : hatchDef(id, theme(), kind === "unreported")),
+    kind === "unsure" && s("rect", { width: 22, height: 14, fill: theme().diverging[6] }),
     s("rect", { width: 22, height: 14, fill: `url(#${id})`, stroke: theme().hatch }),
   );
 }
@@ -207,7 +220,7 @@ export function seriesPicture(charts, { title, subtitle, source }) {
         s(
           "text",
           { x: width - 12, y: top + 14, "text-anchor": "end", "font-size": 13, "font-family": FONT, fill: ink },
-          `${formatNumber(cell.value)} in the selected week`,
+          say("value_in_week", { value: formatNumber(cell.value) }),
         ),
       );
   });

@@ -2,8 +2,11 @@
 // missing, and the parent and the children of the selected region as context in grey.
 
 import { h, s } from "./dom.js";
-import { formatInterval, formatNumber, shortDate, weekLabel } from "./format.js";
+import { formatInterval, formatNumber, formatStep, longDate, shortDate } from "./format.js";
+import { say } from "./messages.js";
+import { parentMark, periodBand } from "./marks.js";
 import { theme } from "./theme.js";
+import { dateTicks, monthStarts } from "./ticks.js";
 
 const LEFT = 40;
 const RIGHT = 12;
@@ -22,6 +25,8 @@ export function drawChart(chart, width, height) {
   const weekLine = s("line", { y1: TOP - 4, y2: height - BOTTOM, stroke: colors.ink, "stroke-width": 1 });
   const highlight = s("path", { stroke: colors.muted, "stroke-width": 1.8 });
   const markers = s("g", {});
+  const period = periodBand(scale, colors, TOP - 4, height - BOTTOM);
+  svg.append(period.element);
   const lines = [...contextLines(chart, scale, colors), highlight, ...regionLines(chart, scale)];
   svg.append(axes(chart, scale, colors, width, height), missingStrip(chart, scale, colors, height));
   svg.append(breakMarks(chart, scale, colors, height), weekLine);
@@ -38,7 +43,7 @@ export function drawChart(chart, width, height) {
     markWeek(week);
   };
   setWeek(chart.week);
-  return { svg, setWeek, markWeek, weekAt: scale.week, childAt: (week, y) => nearestChild(chart, scale, week, y) };
+  return { svg, setWeek, markWeek, setPeriod: period.show, weekAt: scale.week, childAt: (week, y) => nearestChild(chart, scale, week, y) };
 }
 
 let clipCount = 0;
@@ -93,7 +98,7 @@ function scales(chart, width, height) {
     !children.length &&
     [...chart.lines.map((line) => line.cells), chart.parent ?? []].every((cells) => !cells.some(Boolean));
   const top = Math.max(...own, ...parent, most95) || 1;
-  const step = niceStep(top / 3);
+  const step = niceStep(top / Math.max(3, Math.round(height / 90)));
   const axisTop = Math.max(step, Math.ceil((top * 1.02) / step) * step);
   return {
     empty,
@@ -194,13 +199,16 @@ function axes(chart, scale, colors, width, height) {
   const group = s("g", {});
   if (scale.empty) {
     const middle = { x: (LEFT + width - RIGHT) / 2, y: (TOP + height - BOTTOM) / 2, "text-anchor": "middle" };
-    group.append(s("text", { ...text, "font-size": 13, ...middle }, "no values"));
+    group.append(s("text", { ...text, "font-size": 13, ...middle }, say("no_values")));
   }
   for (let value = 0; value <= (scale.empty ? 0 : scale.axisTop * 1.0001); value += scale.step) {
     const y = scale.y(value);
     group.append(s("line", { x1: LEFT, x2: width - RIGHT, y1: y, y2: y, stroke: value ? colors.grid : colors.faint }));
-    group.append(s("text", { ...text, x: LEFT - 6, y: y + 3.5, "text-anchor": "end" }, axisLabel(value)));
+    group.append(s("text", { ...text, x: LEFT - 6, y: y + 3.5, "text-anchor": "end" }, formatStep(value)));
   }
+  const months = monthStarts(chart.weeks);
+  const small = months.map((week) => `M${scale.x(week).toFixed(1)},${height - BOTTOM + STRIP + 5}v2`);
+  if (months.length < width / 4) group.append(s("path", { d: small.join(""), stroke: colors.faint }));
   for (const { week, label } of dateTicks(chart.weeks, width)) {
     group.append(s("text", { ...text, x: scale.x(week), y: height - 6, "text-anchor": "middle" }, label));
     group.append(
@@ -215,38 +223,6 @@ function axes(chart, scale, colors, width, height) {
   }
   return group;
 }
-
-const axisLabel = (value) => String(Number(value.toPrecision(3)));
-
-// Labels at the start of months, as many as fit; January and the first label show the year. With few weeks, the labels
-// are days.
-function dateTicks(weeks, width) {
-  const maxLabels = Math.max(2, Math.floor(width / 70));
-  if (weeks.length <= 2 * FEW_WEEKS) {
-    const every = Math.ceil(weeks.length / Math.min(maxLabels, FEW_WEEKS));
-    return weeks
-      .map((iso, week) => ({ week, label: dayMonth.format(utc(iso)) }))
-      .filter(({ week }) => week % every === 0);
-  }
-  const starts = weeks.flatMap((iso, week) => (week && iso.slice(0, 7) !== weeks[week - 1].slice(0, 7) ? [week] : []));
-  const months = (week) => utc(weeks[week]).getUTCFullYear() * 12 + utc(weeks[week]).getUTCMonth();
-  const every = [1, 2, 3, 6, 12, 24, 48].find((n) => starts.length / n <= maxLabels) ?? 48;
-  const ticks = starts.filter((week) => months(week) % every === 0);
-  return ticks.map((week, i) => {
-    const date = utc(weeks[week]);
-    if (date.getUTCMonth() === 0) return { week, label: String(date.getUTCFullYear()) };
-    return { week, label: (i ? month : monthYear).format(date) };
-  });
-}
-
-const FEW_WEEKS = 8;
-const utc = (iso) => new Date(`${iso}T00:00:00Z`);
-const format = (parts) => new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: "UTC" });
-const [month, monthYear, dayMonth] = [
-  format({ month: "short" }),
-  format({ month: "short", year: "numeric" }),
-  format({ day: "numeric", month: "short" }),
-];
 
 // A hatched strip under the weeks without a value of the selected region, so that a gap is not taken for a low value.
 function missingStrip(chart, scale, colors, height) {
@@ -274,6 +250,7 @@ function drawMarkers(group, chart, scale, week, colors, height) {
     group.append(
       s("line", { x1: x, x2: x, y1: TOP, y2: height - BOTTOM, stroke: colors.muted, "stroke-dasharray": "2 2" }),
     );
+  group.append(...parentMark(chart, scale, week, colors));
   for (const line of chart.lines) {
     const cell = line.cells[week];
     if (cell)
@@ -290,22 +267,29 @@ function drawMarkers(group, chart, scale, week, colors, height) {
   }
 }
 
+// The chart in words, for screen readers.
 function summary({ title, weeks, week, lines, breaks }) {
-  const parts = lines.map(({ label, cells, missing }) => {
-    const present = cells.filter(Boolean);
-    if (!present.length) return `${label}: ${missing(week)} in any week.`;
-    const top = present.reduce((a, b) => (b.value > a.value ? b : a));
-    const current = `${cells[week] ? formatNumber(cells[week].value) : missing(week)} in the selected week`;
-    const highest = `highest ${formatNumber(top.value)} in the week of ${shortDate(weeks[cells.indexOf(top)])}`;
-    const gaps = cells.length - present.length;
-    const gapText = gaps ? `${gaps} of ${cells.length} weeks without a value` : "a value in every week";
-    return `${label}: ${current}; ${highest}; ${gapText}.`;
-  });
+  const sentences = [say("chart_span", { title, first: shortDate(weeks[0]), last: shortDate(weeks.at(-1)) })];
+  sentences.push(...lines.map((line) => lineSummary(line, weeks, week)));
   const marks = breaks.map(({ week: at, alone, label }) =>
-    alone ? `note on the week of ${shortDate(weeks[at])}` : `${label} from the week of ${shortDate(weeks[at])} on`,
+    say(alone ? "chart_note" : "chart_break", { label, date: shortDate(weeks[at]) }),
   );
-  if (marks.length) parts.push(`Breaks in the series: ${marks.join("; ")}.`);
-  return `${title}, ${shortDate(weeks[0])} to ${shortDate(weeks.at(-1))}. ${parts.join(" ")}`;
+  if (marks.length) sentences.push(say("chart_breaks", { breaks: marks.join("; ") }));
+  return sentences.join(" ");
+}
+
+function lineSummary({ label, cells, missing }, weeks, week) {
+  const present = cells.filter(Boolean);
+  if (!present.length) return say("chart_line_empty", { region: label, why: missing(week) });
+  const top = present.reduce((a, b) => (b.value > a.value ? b : a));
+  const gaps = cells.length - present.length;
+  return say("chart_line", {
+    region: label,
+    now: cells[week] ? formatNumber(cells[week].value) : missing(week),
+    highest: formatNumber(top.value),
+    date: shortDate(weeks[cells.indexOf(top)]),
+    gaps: gaps ? say("chart_gaps", { gaps, count: cells.length }) : say("chart_no_gaps"),
+  });
 }
 
 // The values of one week, shown beside the title of a chart.
@@ -340,7 +324,7 @@ export function seriesTable(charts) {
   const [first] = charts;
   const columns = charts.flatMap((chart) => chart.lines.map((line) => ({ chart, line })));
   const head = columns.map(({ chart, line }) =>
-    h("th", { scope: "col" }, first.lines.length > 1 ? `${chart.title}: ${line.label}` : chart.title),
+    h("th", { scope: "col" }, first.lines.length > 1 ? say("topic_of_region", { topic: chart.title, region: line.label }) : chart.title),
   );
   const rows = first.weeks.map((iso, week) => {
     const cells = columns.map(({ line }) => {
@@ -354,13 +338,13 @@ export function seriesTable(charts) {
     });
     const marks = first.breaks
       .filter((found) => found.week === week)
-      .map(({ alone, label }) => (alone ? ` (${label})` : ` (break: ${label})`));
-    return h("tr", {}, h("th", { scope: "row" }, weekLabel(iso).replace("Week of ", ""), marks), cells);
+      .map(({ alone, label }) => ` ${say(alone ? "table_note" : "table_break", { label })}`);
+    return h("tr", {}, h("th", { scope: "row" }, longDate(iso), marks), cells);
   });
   return h(
     "table",
     {},
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Week of"), head)),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, say("week_of_head")), head)),
     h("tbody", {}, rows.toReversed()),
   );
 }

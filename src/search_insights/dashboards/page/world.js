@@ -3,10 +3,12 @@
 
 import { loadJson } from "./data.js";
 import { byId, h, s } from "./dom.js";
-import { formatBytes, formatInterval, formatNumber, weekLabel } from "./format.js";
-import { say } from "./messages.js";
+import { tell } from "./facts.js";
+import { compareNames, countryName, formatBytes, formatInterval, formatNumber, weekLabel } from "./format.js";
+import { language, say } from "./messages.js";
 import { colorScale, hatchSwatch } from "./picture.js";
-import { colorOf, theme } from "./theme.js";
+import { fixedScale } from "./scales.js";
+import { theme } from "./theme.js";
 
 const SMALL = 12; // a country that is smaller on the map than this also gets a ring that can be seen and hit
 const SCALE_WIDTH = 324;
@@ -20,14 +22,16 @@ export class WorldView {
   // handlers: { onOpen(key) }
   constructor(address, handlers) {
     Object.assign(this, { address, handlers });
-    byId("world-title").textContent = say("world.title");
+    byId("world-title").textContent = say("world_title");
   }
 
   load() {
-    this.loading ??= loadJson(this.address).catch((error) => {
-      this.loading = null; // the next call tries again
-      throw error;
-    });
+    this.loading ??= loadJson(this.address)
+      .then(translated)
+      .catch((error) => {
+        this.loading = null; // the next call tries again
+        throw error;
+      });
     return this.loading;
   }
 
@@ -39,12 +43,12 @@ export class WorldView {
       data.trends.findIndex((t) => t.name === state.trend),
     );
     const week = data.weeks.includes(state.week) ? data.weeks.indexOf(state.week) : fullestWeek(data, trend);
-    Object.assign(this, { data, trend, week });
+    Object.assign(this, { data, trend, week, scale: fixedScale(data.trends[trend], data.classes) });
     this.countries = data.countries.map((country) => ({ ...country, cell: cellOf(country.values[trend][week]) }));
-    byId("world-note").textContent = data.oneScale ? say("world.one_scale") : say("world.own_scales");
+    byId("world-note").textContent = data.oneScale ? say("world_one_scale") : say("world_own_scales");
     byId("world-map-title").textContent = data.oneScale
-      ? say("world.map_title", { topic: data.trends[trend].title })
-      : say("world.map_title_own");
+      ? say("world_map_title", { topic: data.trends[trend].title })
+      : say("world_map_title_own");
     byId("world-map").replaceChildren(this.map());
     byId("world-legend").replaceChildren(...this.legend());
     byId("world-table").replaceChildren(this.table());
@@ -56,11 +60,11 @@ export class WorldView {
   color(country) {
     if (!country.cell) return "url(#world-hatch)";
     if (!this.data.oneScale) return theme().ramp[4];
-    return colorOf(country.cell.value, this.data.trends[this.trend], this.data.classes);
+    return this.scale.colorOf(country.cell.value);
   }
 
   valueText({ cell }) {
-    if (!cell) return say("world.no_value");
+    if (!cell) return say("world_no_value");
     return cell.low === null ? formatNumber(cell.value) : `${formatNumber(cell.value)} (${formatInterval(cell)})`;
   }
 
@@ -129,7 +133,7 @@ export class WorldView {
   legend() {
     const { data } = this;
     const missing = this.countries.some((country) => !country.cell)
-      ? [h("span", { class: "missing-kinds" }, h("span", {}, hatchSwatch("missing"), say("world.no_value")))]
+      ? [h("span", { class: "missing-kinds" }, h("span", {}, hatchSwatch("missing"), say("world_no_value")))]
       : [];
     if (!data.oneScale) return missing;
     const scale = s(
@@ -140,9 +144,9 @@ export class WorldView {
         width: SCALE_WIDTH + 26,
         height: 40,
         role: "img",
-        "aria-label": say("world.scale"),
+        "aria-label": say("world_scale"),
       },
-      colorScale(data, data.trends[this.trend], 0, 0, SCALE_WIDTH),
+      colorScale(this.scale, 0, 0, SCALE_WIDTH),
     );
     return [scale, ...missing, h("p", { class: "peak" }, data.peak)];
   }
@@ -150,9 +154,9 @@ export class WorldView {
   // On one scale the highest value comes first; else the order is that of the names, which compares nothing.
   table() {
     const { oneScale, trends } = this.data;
-    const byName = (a, b) => a.name.localeCompare(b.name);
+    const byName = (a, b) => compareNames(a.name, b.name);
     const byValue = (a, b) => (b.cell?.value ?? -1) - (a.cell?.value ?? -1) || byName(a, b);
-    const head = [say("world.country"), trends[this.trend].title, say("world.interval"), say("world.over_time")];
+    const head = [say("world_country"), trends[this.trend].title, say("world_interval"), say("world_over_time")];
     return h(
       "table",
       { class: "regions" },
@@ -185,7 +189,7 @@ export class WorldView {
             h("td", { class: "number" }, h("strong", {}, formatNumber(cell.value))),
             h("td", { class: "number range other" }, cell.low === null ? "" : formatInterval(cell)),
           ]
-        : h("td", { class: "missing-cell", colspan: 2 }, h("span", { class: "missing" }, say("world.no_value"))),
+        : h("td", { class: "missing-cell", colspan: 2 }, h("span", { class: "missing" }, say("world_no_value"))),
       h("td", { class: "number" }, this.spark(country)),
     );
   }
@@ -212,6 +216,15 @@ export class WorldView {
       here && s("circle", { cx: x(this.week), cy: y(here.value), r: 3.2, fill: colors.lines[0] }),
     );
   }
+}
+
+// The data with its names and its peak in the visitor's language. The peak is that of the first country.
+function translated(data) {
+  const titles = data.translations[language]?.trends ?? {};
+  const trends = data.trends.map((t) => ({ ...t, title: titles[t.name] ?? t.title }));
+  const countries = data.countries.map((c) => ({ ...c, name: countryName(c.name, c.code) }));
+  const names = { country: countries[0].name, trendTitle: (name) => trends.find((t) => t.name === name)?.title ?? name };
+  return { ...data, trends, countries, peak: tell(data.peak, names) };
 }
 
 // The newest of the weeks in which most countries have a value: some may be published later than others.
