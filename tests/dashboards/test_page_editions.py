@@ -101,15 +101,7 @@ def test_breaks_are_marked_in_every_chart_and_explained_in_words(broken_page: Vi
 def test_no_word_about_breaks_is_outside_the_message_files(broken_page: Visit, broken_site: Path) -> None:
     """What the program says of editions, models, notes and regions that ended is in messages; reasons are data."""
     mark_messages(broken_page.page)
-    data = [
-        *words_of(broken_site),
-        "El Dorado was divided",
-        "Half of the log was lost",
-        "second",
-        "a" * 12,
-        "b" * 12,
-        "small",
-    ]
+    data = [*words_of(broken_site), "El Dorado was divided", "Half of the log was lost", "second", "a" * 12, "b" * 12]
     for query in ("", f"?region={FORMER}", f"?region=geoId/06&week={FIRST}"):
         page = broken_page.open(query)
         page.locator("#series-details summary").click()

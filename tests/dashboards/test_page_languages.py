@@ -116,8 +116,8 @@ def test_a_stray_word_is_found() -> None:
 
 
 def open_all(page: Page) -> None:
-    """Open all that is closed, and show all rows."""
-    page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    """Open all that can be opened, and show all rows."""
+    page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = each.checkVisibility()))")
     for button in page.locator(".show-all:visible").all():
         button.click()
 
