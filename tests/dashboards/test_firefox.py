@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.dashboards.test_page_source import PAGE
-from tests.support.dashboards import SAN_FRANCISCO
+from tests.support.dashboards import PAGE, SAN_FRANCISCO
 from tests.support.firefox import Firefox, FirefoxPage, firefox_visit, running_firefox
 
 PAINTED = "document.querySelector('#map').dataset.painted === 'covid19_vaccination 9'"

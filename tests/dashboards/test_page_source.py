@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import search_insights
-
-PAGE = Path(search_insights.__file__).parent / "dashboards" / "page"
+from tests.support.dashboards import PAGE
 
 
 @pytest.mark.parametrize("script", sorted(PAGE.glob("*.js")), ids=lambda path: path.name)

@@ -74,7 +74,7 @@ def test_countries_with_scales_of_their_own_are_not_compared(home: Path, browser
     """One colour, in the order of their names, and a line that says why; datasets need not be combined first."""
     site = dashboard([home / "MT", home / "IE"], home / "own").folder
     world = world_of(site)
-    assert (world["oneScale"], world["peak"], world["files"]) == (False, "", [])
+    assert (world["oneScale"], world["peak"], world["files"]) == (False, None, [])
     with served(site) as address, visit(browser, address) as visitor:
         page = visitor.open()
         assert "a scale of its own" in page.locator("#world-note").inner_text()

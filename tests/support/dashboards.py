@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
+import search_insights
 from search_insights.dataset.publication import publish
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
@@ -18,6 +19,7 @@ from search_insights.spec.spec_file import load_spec
 from tests.support.other_country import other_geography, other_spec
 from tests.support.stores import add_weeks
 
+PAGE = Path(search_insights.__file__).parent / "dashboards" / "page"
 US = "US_vaccination_search_insights"
 QAZARIA = "QZ_heating_search_trends"
 US_WEEKS = 10  # more than one block of weeks of the map
