@@ -112,7 +112,7 @@ def test_the_table_is_sorted_by_any_column_and_missing_stays_last(open_page: Ope
         assert len(found) < 58
         expect(page.locator("#table tbody tr").last).to_contain_text("Not enough data")
         header.get_by_role("button").click()
-    page.get_by_role("button", name="County", exact=True).click()
+    page.locator("#table").get_by_role("button", name="County", exact=True).click()
     expect(page.locator("#table tbody tr").first).to_contain_text("Alameda County")
 
 
