@@ -41,8 +41,8 @@ from search_insights.spec.geography import Region
 BLOCK_WEEKS = 8
 _CORE_REGIONS = 6_000  # regions.json.gz holds whole levels up to this many regions
 _CLASSES = 9  # colours of the scale; the last one is open-ended
-# How files are compressed: the level, and the strategy. Level 9 takes 2 to 6 times as long as these for 0.6 % of the size
-# of series, and for nothing of the maps'.
+# How files are compressed: the level, and the strategy. Level 9 takes 2 to 6 times as long as these, for 0.6 % of the
+# size of series and nothing of that of maps.
 Packing = tuple[int, int]
 _TEXT_PACKING: Packing = (9, zlib.Z_DEFAULT_STRATEGY)
 _MAP_PACKING: Packing = (8, zlib.Z_FILTERED)
