@@ -2,6 +2,7 @@
 
 import pytest
 
+from evidence.benchmarks.specs import sigmas_of
 from evidence.hidden_parts import HIDDEN, epsilon_of_hidden, table
 from evidence.measuring import ROOT, read_record
 from evidence.pages import filled
@@ -30,3 +31,9 @@ def test_the_pages_about_specs_have_the_numbers_of_the_records() -> None:
     for path, of_page in pages(read_record("specs")).items():
         page = path.read_text(encoding="utf-8")
         assert filled(page, of_page) == page
+
+
+@pytest.mark.parametrize("name", PACKAGED_SPECS)
+def test_the_record_of_both_specs_was_made_with_the_packaged_sigmas(name: str) -> None:
+    """A spec whose sigmas change has to be measured again before the pages may show its numbers."""
+    assert read_record("specs")["sigmas"][name] == sigmas_of(name)

@@ -62,6 +62,7 @@ def test_an_unknown_command_lists_all_commands(run: Run) -> None:
         (["regions", "x", "--spec"], "argument --spec: expected one argument"),
         (["regions", "x", "y"], "unexpected argument 'y'"),
         (["regions", "x", "--js"], "no option --js (did you mean --json?)"),
+        (["simulate", "--events", "9"], "no option --events (did you mean --events-per-week?)"),
         (["--nonsense", "regions", "x"], "no option --nonsense"),
         (["--debug-not"], "no option --debug-not (did you mean --debug?)"),
     ],

@@ -86,10 +86,11 @@ class _Version(argparse.Action):
 
 
 def _closest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that was probably meant."""
+    """Return the known word that was probably meant: one that begins like it, or a similar one."""
     import difflib
 
-    return next(iter(difflib.get_close_matches(word, known, n=1)), None)
+    longer = [name for name in known if name.startswith(word)]
+    return next(iter(longer or difflib.get_close_matches(word, known, n=1)), None)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

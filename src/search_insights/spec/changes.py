@@ -60,7 +60,7 @@ def _of_specs(old: Spec, new: Spec) -> Iterator[Difference]:
     before, after = (flat(keyed(json.loads(spec.canonical()))) for spec in (old, new))
     for key in sorted(before.keys() | after.keys()):
         if before.get(key) != after.get(key):
-            yield Difference(key, _shown(before.get(key)), _shown(after.get(key)), _kind_of_key(key))
+            yield Difference(_named(key), _shown(before.get(key)), _shown(after.get(key)), _kind_of_key(key))
     words = [{c.id: c.definition for c in spec.categories} for spec in (old, new)]
     for category in sorted(words[0].keys() & words[1].keys()):  # not in the canonical text
         if words[0][category] != words[1][category]:
@@ -74,8 +74,13 @@ def _kind_of_key(key: str) -> Kind:
     return "derivation" if _DERIVATION.fullmatch(key) else "counting"
 
 
+def _named(key: str) -> str:
+    """Return a key as the spec's file has it, not as the canonical text does."""
+    return key.removeprefix("given_").replace("sigmas.sigma.", "sigma.")
+
+
 def _shown(value: object) -> str:
-    text = "" if value is None else str(value)
+    text = "" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
@@ -83,7 +88,7 @@ def keyed(value: Any) -> Any:
     """Return nested values in which lists of named things are tables by name, with their order as one more value."""
     if isinstance(value, dict):
         return {key: keyed(inner) for key, inner in value.items()}
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+    if not value or not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         return value
     names = [item.get("id", item.get("name", str(i))) for i, item in enumerate(value)]
     rest = [{k: v for k, v in item.items() if k != ("id" if "id" in item else "name")} for item in value]
@@ -92,6 +97,8 @@ def keyed(value: Any) -> Any:
 
 def flat(value: Any, path: str = "") -> dict[str, Any]:
     """Return nested values by their paths, such as promise.epsilon."""
+    if value == []:
+        return {}  # an empty list is the same as none
     if not isinstance(value, dict):
         return {path: value}
     found: dict[str, Any] = {}
