@@ -86,7 +86,8 @@ def write_tables(release: Release, folder: Path) -> None:
 def _create_rows(connection: "duckdb.DuckDBPyConnection", release: Release) -> None:
     """Create the table of rows to publish, sorted as they are published: what is sorted is soon sorted again."""
     in_order = np.argsort(_ranks(release))
-    places, weeks = np.nonzero(release.published.any(axis=2)[:, in_order].T)
+    shown = np.asarray(release.published.any(axis=2))
+    places, weeks = np.nonzero(shown[:, in_order].T)
     numbers = in_order[places]
     columns = {
         "number": numbers.astype(np.int32),

@@ -9,6 +9,7 @@ the value is dropped.
 """
 
 from dataclasses import dataclass, fields
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
@@ -48,11 +49,10 @@ def assess(
     numbers, `reach_x` is how far the noise of X reaches (reach_of_means.py), and that of Y is as good as normal.
     """
     x, y = np.broadcast_arrays(x, y)
-    reach = reach_of(sigma_x, sigma_y, rule.confidence) if reach_x is None else None
-
-    def of_week(x: Floats, y: Floats) -> Ratios:
-        return _assess(x, y, rule, reach) if reach else _assess_means(x, y, sigma_y, rule, reach_x)
-
+    if reach_x is None:
+        of_week = partial(_assess, rule=rule, reach=reach_of(sigma_x, sigma_y, rule.confidence))
+    else:
+        of_week = partial(_assess_means, rule=rule, reach_x=reach_x, sigma_y=sigma_y)
     if x.ndim < 3:
         return of_week(x, y)
     weeks = [of_week(*each) for each in zip(x, y, strict=True)]
@@ -69,7 +69,7 @@ def _assess(x: Floats, y: Floats, rule: Reliability, reach: Reach) -> Ratios:
     return Ratios(value, np.maximum(low, 0.0), high, positive, kept)
 
 
-def _assess_means(x: Floats, y: Floats, sigma_y: Floats, rule: Reliability, reach_x: Floats | None) -> Ratios:
+def _assess_means(x: Floats, y: Floats, rule: Reliability, reach_x: Floats, sigma_y: Floats) -> Ratios:
     value, z = _divided(x, y), NormalDist().inv_cdf((1 + rule.confidence) / 2)
     low, high = _fieller(x, y, reach_x, z * sigma_y)
     positive = (x > 0) & (y > 0)
