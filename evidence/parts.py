@@ -100,6 +100,13 @@ PARTS = (
         (2, 20),
     ),
     _benchmark(
+        "top_searches",
+        "what top searches show, how much of it is right, and what they cost in CPU and in trend values",
+        "--events 10e6 --cost-events 10e6",
+        "--record",
+        (4, 15),
+    ),
+    _benchmark(
         "classify",
         "speed and memory of the classifier, next to DuckDB's hash of the same texts",
         "",

@@ -59,7 +59,7 @@ def audits(repeats: int) -> Result:
             note(f"{name}: audit {run + 1} of {repeats}")
             runs.setdefault(name, []).append(audit(coverage))
     rows = [
-        {"spec": name, "case": f"{name}: {c.name}", "share": c.epsilon_lower / c.epsilon_upper}
+        {"case": f"{name}: {c.name}", "share": c.epsilon_lower / c.epsilon_upper}
         for name, audits in runs.items()
         for found in audits
         for c in found.cases
@@ -88,7 +88,8 @@ def audits(repeats: int) -> Result:
     every = [found for audits in runs.values() for found in audits]
     cases = [case for found in every for case in found.cases]
     least = ", ".join(
-        f"{min(row['share'] for row in rows if row['spec'] == name):.1%} of it for {name}" for name in runs
+        f"{min(c.epsilon_lower / c.epsilon_upper for found in audits for c in found.cases):.1%} of it for {name}"
+        for name, audits in runs.items()
     )
     above = sum(case.epsilon_lower > case.epsilon_upper for case in cases)
     by_chance = (1 - CONFIDENCE) * len(cases)

@@ -51,6 +51,7 @@ def test_the_dashboard_knows_nothing_but_the_published_folder() -> None:
     assert {module for module in known if room_of(module) not in ("dashboards", "spec", *EVERYWHERE)} == {
         "dataset.folder",
         "dataset.pages",
+        "dataset.several",
     }
 
 

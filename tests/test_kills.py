@@ -46,6 +46,7 @@ NAMES = [
     "publish, again",
     "store backup",
     "dashboard",
+    "combine",
     "store restore",
     "store lose",
     "store note",

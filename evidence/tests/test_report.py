@@ -87,7 +87,7 @@ def test_every_file_is_in_the_readme() -> None:
 def test_a_default_run_keeps_the_recorded_results() -> None:
     """Only the long sizes replace the measurements that the documentation is made from."""
     assert [part.name for part in PARTS if "--record" in part.default] == []
-    assert [part.name for part in PARTS if "--record" in part.full] == ["specs", "growth", "peers"]
+    assert [part.name for part in PARTS if "--record" in part.full] == ["specs", "top_searches", "growth", "peers"]
 
 
 def test_a_part_that_fails_is_reported_and_the_others_go_on(trial: Path, monkeypatch: pytest.MonkeyPatch) -> None:

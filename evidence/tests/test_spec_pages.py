@@ -7,6 +7,7 @@ from evidence.hidden_parts import HIDDEN, epsilon_of_hidden, table
 from evidence.measuring import ROOT, read_record
 from evidence.pages import filled
 from evidence.specs_tables import pages
+from evidence.top_searches_tables import PAGE, blocks
 from search_insights.dp.accounting import account
 from search_insights.spec.spec_file import PACKAGED_SPECS, load_spec
 
@@ -31,6 +32,12 @@ def test_the_pages_about_specs_have_the_numbers_of_the_records() -> None:
     for path, of_page in pages(read_record("specs")).items():
         page = path.read_text(encoding="utf-8")
         assert filled(page, of_page) == page
+
+
+def test_the_page_about_top_searches_has_the_numbers_of_the_records() -> None:
+    """`python -m evidence --only top_searches --full` and `python -m evidence.top_searches_tables` write them."""
+    page = PAGE.read_text(encoding="utf-8")
+    assert filled(page, blocks(read_record("top_searches"))) == page
 
 
 @pytest.mark.parametrize("name", PACKAGED_SPECS)

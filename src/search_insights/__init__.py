@@ -47,6 +47,7 @@ __all__ = [
     "average",
     "change",
     "check",
+    "combine",
     "compare",
     "dashboard",
     "evaluate",
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from search_insights.checking import Check, CheckWarning, check
     from search_insights.classifier.model import Classifier, load_classifier
     from search_insights.dashboards.site import dashboard
+    from search_insights.dataset.combination import combine
     from search_insights.dataset.fetching import fetch
     from search_insights.dataset.loading import load, load_top_searches
     from search_insights.dataset.publication import publish
@@ -108,6 +110,7 @@ else:
         "average": "analysis.questions",
         "change": "analysis.questions",
         "check": "checking",
+        "combine": "dataset.combination",
         "compare": "analysis.comparison",
         "dashboard": "dashboards.site",
         "evaluate": "evaluation.accuracy",

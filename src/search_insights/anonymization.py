@@ -120,7 +120,8 @@ def anonymize(
     weeks = sorted({week_of(coverage.spec, week.first_day) for week in weeks})
     remove_abandoned_temporary_folders()  # also where every week is in the store already, and no engine is opened
     require_promise(coverage.spec)
-    require_ended(weeks, datetime.now(UTC))
+    now = datetime.now(UTC)  # once: a clock may be set while weeks are counted
+    require_ended(weeks, now)
     region_names(coverage, source)  # what is wrong with the log's columns is told before a store is made
     shown = [(folder, published_weeks(folder)) for folder in datasets if holds_dataset(folder)]
     if not another_release and is_unused(store_path):
@@ -128,7 +129,7 @@ def anonymize(
     with create_or_open_store(store_path, coverage, identity) as store:
         refuse_older_copy(store, published_weeks_of, shown)
         weeks = [_week_of_its_edition(store, week, coverage) for week in weeks]
-        require_ended(weeks, datetime.now(UTC))  # again: an edition may have another time zone
+        require_ended(weeks, now)  # again: an edition may have another time zone
         done = [WeekDone(week, was_there=True) for week in weeks if store.holds(week)]
         for week_done in done:
             report(week_done)

@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import unicodedata
 from itertools import pairwise
 from pathlib import Path
 
@@ -57,6 +58,12 @@ def test_normalising_twice_is_normalising_once(text: str) -> None:
     assert normalised(once) == once
     assert once == " ".join(once.split())
     assert len(once) <= MAX_CHARACTERS
+
+
+@given(st.text(max_size=30) | st.text('=+-@<>&"|,;\t\r\n\x00\x1b\u202e\u200b\uff1d\ufeffa1', max_size=30))
+def test_a_normalised_text_has_letters_digits_and_spaces_only(text: str) -> None:
+    """So what is shown is no formula of a spreadsheet, no markup, no command to a terminal, and never two columns."""
+    assert {unicodedata.category(letter)[0] for letter in normalised(text).replace(" ", "")} <= set("LMN")
 
 
 @given(st.lists(st.text(max_size=12), max_size=6))

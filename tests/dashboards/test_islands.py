@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from search_insights.dashboards.islands import Layout, lay_out
 from search_insights.dashboards.projections import Points, azimuthal, bounds
-from search_insights.dashboards.shapes import packaged_topology, project_shapes
+from search_insights.dashboards.shapes import packaged_topologies, project_shapes
 from search_insights.spec.geography import load_country
 
 Box = tuple[float, float, float, float]
@@ -73,7 +73,7 @@ def test_the_projection_keeps_areas_wherever_a_square_lies(x: float, y: float, e
 def test_packaged_countries_fit_the_picture(code: str) -> None:
     """Every region is on the map, and its centre within the outline's bounds, also across the date line."""
     geography = load_country(code)
-    topology = packaged_topology(geography.country.place_id)
+    topology = packaged_topologies(geography.country.place_id)[0]
     shapes = project_shapes(topology, {r.place_id: r.parent for r in geography.regions})
     assert shapes is not None
     assert set(shapes.outlines) == {r.place_id for r in geography.regions[1:]}
@@ -89,7 +89,7 @@ def test_packaged_countries_fit_the_picture(code: str) -> None:
 def test_portugal_is_larger_than_the_ocean() -> None:
     """The Azores and Madeira stand beside the mainland, which has most of the picture."""
     geography = load_country("PT")
-    shapes = project_shapes(packaged_topology("iso/PT"), {r.place_id: r.parent for r in geography.regions})
+    shapes = project_shapes(packaged_topologies("iso/PT")[0], {r.place_id: r.parent for r in geography.regions})
     assert shapes is not None
     lines = [np.cumsum(np.array(arc).reshape(-1, 2), axis=0) for arc in shapes.arcs]
     inland = [

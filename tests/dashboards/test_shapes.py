@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from search_insights.dashboards.shapes import load_topology, project_shapes
+from search_insights.dashboards.shapes import project_points, project_shapes, us_topology
 from search_insights.dashboards.site import dashboard
-from search_insights.spec.geography import Geography
+from search_insights.spec.geography import Geography, load_country
 from tests.support.command_line import Run
 from tests.support.dashboards import QAZARIA, US, data_folder, read_json
 
 
 def test_every_state_and_county_has_an_outline_within_the_picture(us: Geography) -> None:
     """All of them are drawn on the grid, with Alaska and Hawaii below the south-west."""
-    shapes = project_shapes(load_topology(), {region.place_id: region.parent for region in us.regions})
+    shapes = project_shapes(us_topology(), {region.place_id: region.parent for region in us.regions})
     assert shapes is not None
     assert set(shapes.outlines) == {r.place_id for r in us.regions if r.level in ("state", "county")}
     lines = [np.cumsum(np.array(arc).reshape(-1, 2), axis=0) for arc in shapes.arcs]
@@ -32,7 +32,7 @@ def test_every_state_and_county_has_an_outline_within_the_picture(us: Geography)
 
 def test_the_projection_keeps_areas(us: Geography) -> None:
     """Equal areas look equal: Colorado has 269,601 km2 and West Virginia 62,755 km2."""
-    shapes = project_shapes(load_topology(), {region.place_id: region.parent for region in us.regions})
+    shapes = project_shapes(us_topology(), {region.place_id: region.parent for region in us.regions})
     assert shapes is not None
     ratio = area(shapes.outlines["geoId/08"], shapes.arcs) / area(shapes.outlines["geoId/54"], shapes.arcs)
     assert ratio == pytest.approx(269_601 / 62_755, rel=0.02)
@@ -79,6 +79,46 @@ def test_outlines_of_another_country_make_a_map(other_data: Path, tmp_path: Path
     assert outlines["rings"][1] == [[0]]
     assert outlines["arcs"][0][0] == 0  # the south-west corner is at the lower left
     assert outlines["height"] - 1 <= outlines["arcs"][0][1] <= outlines["height"]  # the height is rounded up
+
+
+def feature(region: object, west: float, name: str = "nr") -> dict[str, Any]:
+    ring = [[west, 27], [west + 5, 27], [west + 5, 30], [west, 30], [west, 27]]
+    return {"type": "Feature", "properties": {name: region}, "geometry": {"type": "Polygon", "coordinates": [ring]}}
+
+
+def test_geojson_with_any_property_as_id_makes_a_map(other_data: Path, tmp_path: Path, run: Run) -> None:
+    """The property may have place_ids or codes; outlines of other places are left out."""
+    shapes = {"type": "FeatureCollection", "features": [feature("01", 80), feature("qz/p/02", 85), feature(7, 90)]}
+    (tmp_path / "shapes.json").write_text(json.dumps(shapes), encoding="utf-8")
+    words = ("dashboard", other_data, "--out", tmp_path / "site", "--shapes", tmp_path / "shapes.json")
+    code, _, err = run(*words)
+    assert (code, "could be given as --shape-id" in err, "'nr'" in err) == (2, True, True)
+    assert run(*words, "--shape-id", "nr")[0] == 0
+    data = data_folder(tmp_path / "site", QAZARIA)
+    ids, rings = read_json(data / "regions.json.gz")["id"], read_json(data / "outlines.json.gz")["rings"]
+    assert {place for place, found in zip(ids, rings, strict=True) if found} == {"qz/p/01", "qz/p/02"}
+
+
+def test_outlines_of_no_region_that_is_shown_are_refused(other_data: Path, tmp_path: Path, run: Run) -> None:
+    """A wrong property would silently give no map; the error shows an id, and what else could be one."""
+    shapes = {"type": "FeatureCollection", "features": [feature("Somewhere", 80)]}
+    (tmp_path / "shapes.json").write_text(json.dumps(shapes), encoding="utf-8")
+    words = ("--shapes", tmp_path / "shapes.json", "--shape-id", "nr")
+    code, _, err = run("dashboard", other_data, "--out", tmp_path / "site", *words)
+    assert (code, err.count("\n"), "such as 'Somewhere'" in err) == (2, 1, True)
+    assert not (tmp_path / "site").exists()
+
+
+def test_regions_of_which_only_centres_are_known_are_points_on_a_map() -> None:
+    """All points lie within the picture, in proportion, also across the date line; two are needed."""
+    regions = list(load_country("FJ").regions)
+    shapes = project_points(regions)
+    assert shapes is not None
+    assert (shapes.arcs, shapes.outlines) == ([], {})
+    placed = {r.code: shapes.project([r.place_id], np.array([[r.longitude, r.latitude]]))[0] for r in regions[1:]}
+    assert all(0 < x < shapes.width and 0 < y < shapes.height for x, y in placed.values())
+    assert placed["FJ-W"][0] < placed["FJ-N"][0]
+    assert project_points(regions[:2]) is None
 
 
 @pytest.mark.parametrize(

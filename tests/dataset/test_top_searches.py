@@ -264,7 +264,7 @@ def test_only_the_weeks_of_an_edition_with_top_searches_have_lists(tmp_path: Pat
     """
     assert coverage.spec.top_searches is not None
     plain = Coverage(replace(coverage.spec, top_searches=None), coverage.geography)
-    other = replace(coverage.spec.top_searches, region_shown_from=6)
+    other = replace(coverage.spec.top_searches, region_shown_from=6, min_users=coverage.spec.top_searches.min_users + 3)
     later = Coverage(replace(coverage.spec, top_searches=other), coverage.geography)
     path, near = add_texts(tmp_path / "store.db", plain, None), {NEAR: (900, 300, 540, 60)}
     add_texts(changed(path, coverage, from_week=FIRST + timedelta(weeks=1)), coverage, near, near, start=1)
@@ -281,7 +281,14 @@ def test_only_the_weeks_of_an_edition_with_top_searches_have_lists(tmp_path: Pat
     assert not any(row["is_new"] == "true" for row in rows)
     found = json_of(dataset, "privacy.json")["top_searches"]
     assert (found["weeks"], found["weeks_without"], found["texts"], found["region_shown_from"]) == (3, 1, 1, 6)
-    assert "1 week has no lists" in " ".join((dataset / "PRIVACY.md").read_text(encoding="utf-8").split())
+    words = " ".join((dataset / "PRIVACY.md").read_text(encoding="utf-8").split())
+    assert "1 week has no lists" in words
+    # The rules of earlier weeks are told too: what holds for the latest is not said of all.
+    assert [(rule["last_week"], rule["min_users"]) for rule in found["earlier"]] == [
+        ("2021-01-18", other.min_users - 3)
+    ]
+    assert f"only if at least {other.min_users} users" in words
+    assert f"In the weeks from 2021-01-11 to 2021-01-18 it took {other.min_users - 3} users" in words
     with open_store(path) as opened:
         assert problems(opened, scale_problems) == []
 

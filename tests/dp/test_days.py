@@ -16,12 +16,14 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from search_insights.dp import losses
-from search_insights.dp.accounting import account, cases, epsilon_of_weeks
+from search_insights.dp.accounting import account, cases, delta_of_weeks, epsilon_of_weeks
 from search_insights.dp.gaussian import epsilon_of_mu, mu_of_sigmas
+from search_insights.dp.top_searches import chance_of_showing
 from search_insights.spec.size_classes import SizeClass
 from search_insights.spec.spec import Category, Level, Promise, Sigma, Spec
 from search_insights.support.arrays import Floats
 from tests.support.other_country import plain_spec, specs
+from tests.support.top_searches import SMALL, hockey_stick, noise, with_top_searches
 
 
 def spec_of(open_sigmas: Sequence[float], classed: Sequence[Sequence[float]], delta: float) -> Spec:
@@ -122,6 +124,32 @@ def test_no_mixture_of_days_exceeds_the_epsilon_of_weeks(
     assert exact - 1e-9 <= epsilon_of_weeks(spec, days, days=1) <= 1.2 * exact + 0.01
     in_a_week = max(exact_epsilon_of(mechanisms, delta) for mechanisms in mixtures_of_a_week(spec, days))
     assert in_a_week - 1e-9 <= epsilon_of_weeks(spec, 1, days=days) <= 1.2 * in_a_week + 0.01
+
+
+@settings(max_examples=6)
+@given(st.floats(0.7, 1.5), st.floats(0.7, 1.5), st.floats(0.7, 1.5), st.integers(3, 12), st.booleans())
+def test_new_and_known_texts_of_one_user_are_within_the_epsilon_of_weeks(
+    trend: float, total: float, region: float, above: int, other_is_new: bool
+) -> None:
+    """On one of two days of a week a user's text is new, on the other new or known: the exact delta is not above.
+
+    What is shown of a new text tells everything. The sum is over all outcomes of two trends, which change by 2, and of
+    a known text, whose counts change by 1.
+    """
+    top = dataclasses.replace(SMALL, total_sigma=total, region_sigma=region, total_threshold=SMALL.min_users + above)
+    spec = with_top_searches(spec_of([], [[trend, trend]], 0.01), top)
+    delta, chance = delta_of_weeks(spec, 1, days=2), chance_of_showing(top)
+    epsilon = epsilon_of_weeks(spec, 1, days=2)
+    if math.isinf(epsilon):
+        assert chance > 0.009
+        return
+    values, hidden = range(-12, 14), (1 - chance) ** (2 if other_is_new else 1)
+    first, second = np.ones(1), np.full(1, hidden)
+    for sigma, change in [(trend, 2), (trend, 2), *([] if other_is_new else [(total, 1), (region, 1)])]:
+        first = np.outer(first, noise(sigma, values, 0)).ravel()
+        second = np.outer(second, noise(sigma, values, change)).ravel()
+    assert hockey_stick(second, first, epsilon) + 1 - hidden <= delta
+    assert hockey_stick(first, second, epsilon) <= delta
 
 
 @settings(max_examples=6)

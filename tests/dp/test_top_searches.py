@@ -25,6 +25,7 @@ from search_insights.errors import CheckFailed
 from search_insights.spec.spec import Sigma, Spec
 from search_insights.spec.spec_file import load_spec
 from search_insights.spec.top_searches import TopSearches
+from search_insights.support.arrays import Floats
 from tests.support.other_country import plain_spec
 from tests.support.top_searches import SMALL, hockey_stick, noise, outcomes, texts_of, with_top_searches
 
@@ -83,6 +84,31 @@ def _delta(sigmas: tuple[Sigma, ...], epsilon: float) -> float:
     pairs = [[noise(s.value, range(-60, 61), centre) for centre in (0, 1)] for s in sigmas]
     first, second = (np.outer(pairs[0][i], pairs[1][i]) for i in (0, 1))
     return hockey_stick(second, first, epsilon)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.02, 0.1])
+def test_the_packaged_threshold_tells_no_more_than_accounted_whatever_the_number_of_users(
+    v2: Spec, epsilon: float
+) -> None:
+    """The country's count alone, for every number of users around floor and threshold, in both directions."""
+    top = top_of(v2)
+    sigma, below = top.total_sigma, range(-600, top.total_threshold)
+    shown = range(top.total_threshold, top.total_threshold + 900)
+
+    def outcomes_of(users: int) -> Floats:
+        """Return the probability of not being shown, then of each count that is."""
+        if users < top.min_users:
+            return np.concatenate((np.ones(1), np.zeros(len(shown))))
+        return np.concatenate(([noise(sigma, below, users).sum()], noise(sigma, shown, users)))
+
+    whole = range(-600, 602)
+    known = hockey_stick(noise(sigma, whole, 1), noise(sigma, whole, 0), epsilon)
+    for users in range(400):
+        one, more = outcomes_of(users), outcomes_of(users + 1)
+        found = max(hockey_stick(one, more, epsilon), hockey_stick(more, one, epsilon))
+        reaches = users + 1 - top.min_users
+        allowed = 0.0 if reaches < 0 else chance_of_showing(top) if reaches == 0 else known
+        assert found <= allowed * (1 + 1e-9) + 1e-15
 
 
 @settings(max_examples=8)

@@ -8,8 +8,11 @@ from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
+import duckdb
+
 from search_insights.spec.spec_file import load_spec, spec_toml
 from tests.lab.kills import Case, run_process
+from tests.support.dashboards import described_again
 from tests.support.logs import little_geography, write_log
 from tests.support.other_country import other_geography, other_spec_file
 from tests.support.top_searches import SMALL
@@ -52,6 +55,7 @@ def anonymize_words(*weeks: date) -> tuple[str, ...]:
 
 RUN_FILES = ("search-insights.lock", "search-insights.memory.json")
 BACKUP = ("store", "backup", "--store", "store.db", "--out", "backup.db")
+COMBINE = ("combine", "dataset", "neighbour", "--out", "world")
 DASHBOARD = ("dashboard", "dataset", "--out", "site")
 SETTINGS = """
 store = "store.db"
@@ -134,6 +138,7 @@ def cases(home: Path) -> list[Case]:
         Case("publish, again", three, (*PUBLISH, "--counts")),
         Case("store backup", three, second, makes=("second.db",), again=frozenset({0, 2})),
         Case("dashboard", shown, DASHBOARD, folders=("dataset", "site")),
+        Case("combine", _with_neighbour(three, home / "countries"), COMBINE, makes=("world",)),
         Case("store restore", three, restore, makes=("store.db.old", "store.db.old.wal"), may_lack=WEEKS[1:]),
         Case("store lose", three, lose, again=frozenset({0, 2})),
         Case("store note", three, note, again=frozenset({0, 2})),
@@ -149,6 +154,22 @@ def _with_settings(before: Path, folder: Path) -> Path:
     (folder / "search-insights.toml").write_text(SETTINGS, encoding="utf-8")
     (folder / "backups").mkdir()
     shutil.copy(folder / "store.db", folder / "backups" / "store-2023-10-08.db")
+    return folder
+
+
+def _with_neighbour(before: Path, folder: Path) -> Path:
+    """Copy a folder, and add the dataset of a second country: the same regions under another code."""
+    shutil.copytree(before, folder)
+    shutil.copytree(folder / "dataset", folder / "neighbour")
+    for path in sorted((folder / "neighbour").glob("QZ_*")):
+        path.rename(path.with_name(path.name.replace("QZ_", "QY_")))
+    package = folder / "neighbour" / "datapackage.json"
+    package.write_text(package.read_text(encoding="utf-8").replace('"QZ_', '"QY_'), encoding="utf-8")
+    (table,) = (folder / "neighbour").glob("*.parquet")
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE t AS SELECT * REPLACE ('QY' AS country_region_code) FROM '{table}'")
+        connection.execute(f"COPY t TO '{table}' (FORMAT parquet)")
+    described_again(folder / "neighbour")
     return folder
 
 

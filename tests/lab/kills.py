@@ -41,6 +41,7 @@ Step = tuple[str, int, int]  # module, line, how often it was reached
 # The modules that write files. A process that is to die at a step dies before one of their lines.
 WRITERS = (
     "anonymization.py",
+    "dataset/combination.py",
     "dataset/counts.py",
     "dataset/publication.py",
     "dataset/tables.py",

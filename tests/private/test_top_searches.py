@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from search_insights.classifier.model import load_classifier
 from search_insights.classifier.vocabulary_file import packaged_vocabulary
-from search_insights.errors import InputError
+from search_insights.errors import InputError, LogError
 from search_insights.private.counting import Tolerance, count_week
 from search_insights.private.duckdb_engine import DuckDbEngine, open_duckdb_engine, register_names
 from search_insights.private.duckdb_log import SearchLog
@@ -247,6 +247,26 @@ def test_both_engines_count_texts_alike(spark: "SparkSession", little: Coverage,
         "booster": (1, {CALIFORNIA: 1}),
         "covid vaccine locations": (0, {}),
     }
+
+
+def test_a_week_that_fails_leaves_no_text_behind(spark: "SparkSession", little: Coverage, tmp_path: Path) -> None:
+    """What an engine kept is forgotten if a week is refused: a Spark server would keep it after the run."""
+
+    def refuse(day: str) -> None:
+        raise LogError(f"refused on {day}")
+
+    asked, cells, names = (WEEK.begin, WEEK.end), CellList(little), region_names(little)
+    log = log_of(tmp_path, [Typed(1, 0, 0, NEAR)])
+    cached = spark._jsparkSession.sharedState().cacheManager()
+    for session in (None, spark):
+        with opened(little, log, session) as engine:
+            with pytest.raises(LogError, match="refused on Mon"):
+                count_week(engine, cells, names, WEEK, asked, Tolerance(), refuse, ())
+            if session:
+                assert cached.isEmpty()
+            else:
+                with pytest.raises(InputError):  # no such table
+                    engine.ask("SELECT * FROM week_texts")
 
 
 def test_a_log_by_levels_counts_texts_in_its_states(little: Coverage, tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_the_comments_explain_every_table_and_key_once() -> None:
             )
     examples = re.findall(r"^# (\w+ = .+)$", text, re.MULTILINE)
     names = [next(iter(tomllib.loads(example))) for example in examples]
-    assert names == ["definition", "weights", "published_name", "first_week", "last_week"]
+    assert names == ["definition", "weights", "published_name", "first_week", "last_week", "factor", "set_by"]
     assert max(map(len, text.splitlines())) <= 120
 
 

@@ -170,6 +170,12 @@ WRONG: dict[str, tuple[str, str, str, str, str]] = {
         'sum_of = "state"', 'sum_of = "county"', "total.sum_of", "the coarsest level, 'state'", "'county'",
     ),
     "scaling by an unknown trend": ('trend = "C3"', 'trend = "A3"', "scaling.trend", "one of C3, C1, C2", "'A3'"),
+    "a factor of nobody": ("maximum = 100.0", "maximum = 100.0\nfactor = 5.0", "scaling.set_by",
+                           "the dataset whose factor is used", "nothing"),
+    "a factor below zero": ("maximum = 100.0", 'maximum = 100.0\nfactor = -5.0\nset_by = "US"', "scaling.factor",
+                            "a number above 0", "-5.0"),
+    "the name of no factor": ("maximum = 100.0", 'maximum = 100.0\nset_by = "US"', "scaling.set_by",
+                              "nothing: it says whose factor is used, and there is none", "'US'"),
     "scaling to zero": ("maximum = 100.0", "maximum = 0", "scaling.maximum", "a number above 0", "0.0"),
     "negative area": ("min_area_km2 = 3.0", "min_area_km2 = -3", "reporting.min_area_km2", "0 or more", "-3.0"),
     "certain confidence": (

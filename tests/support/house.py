@@ -23,7 +23,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "store": ("spec",),
     "trends": ("spec", "store"),
     "dataset": ("spec", "dp", "store", "trends"),
-    "dashboards": ("spec", "dataset.folder", "dataset.pages"),
+    "dashboards": ("spec", "dataset.folder", "dataset.pages", "dataset.several"),
     "analysis": ("dataset.fetching", "dataset.folder", "dataset.loading"),
     "simulation": ("spec",),
     "evaluation": ("spec", "private", "store", "trends", "simulation"),

@@ -105,6 +105,21 @@ def weeks_of_scale(coverage: Coverage, first: int, last: int) -> Coverage:
 HIGH = (100_000, 9_000, 3_000, 3_000)
 
 
+def test_a_release_may_take_the_factor_of_another(tmp_path: Path, short_coverage: Coverage) -> None:
+    """No week of its own sets the scale, so none has to be reliable; the factor is recorded, and verified as given."""
+    other = released(add_weeks(tmp_path / "other.db", short_coverage, {})).scaling.factor
+    coverage = with_scaling(short_coverage, trend="C3", factor=other, set_by="US_vaccination_search_insights")
+    path = add_weeks(tmp_path / "store.db", coverage, {}, usual=HIGH)
+    release = released(path)
+    assert release.scaling.factor == other
+    np.testing.assert_allclose(release.values[0][0, 0], [250, 150, 50])
+    assert few_weeks(release.trends, [release.scaling]) == ""
+    with open_store(path) as store:
+        assert scale_problems(store) == []
+    weak = add_weeks(tmp_path / "weak.db", coverage, {}, usual=(100, 1, 1, 1))
+    assert make_release(weak).scaling.factor == other
+
+
 def test_each_trend_may_have_a_factor_of_its_own(tmp_path: Path, short_coverage: Coverage) -> None:
     """With scope "each" the country's peak of every trend is the maximum; each factor is fixed and recorded."""
     path = add_weeks(tmp_path / "store.db", with_scaling(short_coverage, scope="each"), {}, {})

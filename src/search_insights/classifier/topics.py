@@ -40,12 +40,15 @@ def distinct_texts(texts_query: str) -> str:
 
 
 def countable_texts(classifier: Classifier, vocabulary: Vocabulary, texts: Sequence[str]) -> list[str | None]:
-    """Return the text that each of some texts counts in, or None.
+    """Return the text that each of some texts with a topic counts in, or None.
 
-    It is classified as it is counted: its topic is a function of the counted text, not of how somebody typed it.
+    It is classified as it is counted: its topic is a function of the counted text, not of how somebody typed it. Of one
+    that was typed as it is counted, the topic is known already.
     """
     normal = normalised_texts(texts)
-    counted = vocabulary.allows(normal) & (classifier.classify(normal) > 0)
+    counted = vocabulary.allows(normal)
+    other = [i for i in np.flatnonzero(counted).tolist() if normal[i] != texts[i]]
+    counted[other] = classifier.classify([normal[i] for i in other]) > 0
     return [text if counts else None for text, counts in zip(normal, counted.tolist(), strict=True)]
 
 

@@ -32,6 +32,7 @@ COMMANDS = (
     "check",
     "anonymize",
     "publish",
+    "combine",
     "dashboard",
     "serve",
     "evaluate",

@@ -13,7 +13,11 @@ EXAMPLE = "search-insights dashboard dataset --out site\nsearch-insights serve s
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
     parser.add_argument(
-        "dataset", metavar="DATASET", type=Path, nargs="+", help="a dataset's folder; several get a country picker"
+        "dataset",
+        metavar="DATASET",
+        type=Path,
+        nargs="+",
+        help="a dataset's folder, or that of several countries; several get a world view and a country picker",
     )
     parser.add_argument("--out", metavar="SITE", type=Path, required=True, help="the site's folder")
     parser.add_argument(
@@ -36,7 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         action="append",
         default=[],
-        help="outlines for the map: TopoJSON in longitude and latitude, whose ids are place_ids",
+        help="outlines for the map: TopoJSON or GeoJSON in longitude and latitude, whose ids are place_ids or codes",
+    )
+    parser.add_argument(
+        "--shape-id", metavar="NAME", help="the property of the outlines that has these ids (default: their own id)"
     )
 
 
@@ -50,7 +57,13 @@ def run(args: argparse.Namespace) -> int:
     specs = [load_spec(source) for source in args.spec]
     with Steps() as steps:
         site = dashboard(
-            args.dataset, args.out, geographies=geographies, specs=specs, shapes=args.shapes, progress=steps.show
+            args.dataset,
+            args.out,
+            geographies=geographies,
+            specs=specs,
+            shapes=args.shapes,
+            shape_id=args.shape_id,
+            progress=steps.show,
         )
     out(f"{site.folder}: {', '.join(site.datasets)}; {site.files:,} files, {site.bytes / 1e6:.1f} MB")
     out(f"look at it:  search-insights serve {shlex.quote(str(site.folder))}")

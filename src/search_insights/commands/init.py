@@ -5,6 +5,7 @@ which readers see as a break."""
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from search_insights.spec.geography import (
     load_geography,
     write_regions,
 )
+from search_insights.spec.publication_rules import Scaling
 from search_insights.spec.spec import Promise, Spec
 from search_insights.spec.table_file import is_parquet
 from search_insights.spec.weeks import FIRST_WEEK, LAST_WEEK
@@ -66,7 +68,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     regions.add_argument("--geography", metavar="FILE", help="the table of regions, Parquet or CSV; it is copied")
     regions.add_argument("--us", action="store_true", help="the packaged United States")
     regions.add_argument(
-        "--country", metavar="XX", help="a packaged country, by its ISO code; its table of regions is written, too"
+        "--country",
+        metavar="XX",
+        help="a packaged country, by its ISO code, or a deeper table such as GB-authority; its table of regions is "
+        "written, too",
     )
     parser.add_argument(
         "--topic",
@@ -86,6 +91,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--epsilon", metavar="E", type=float, default=_EPSILON, help=f"the promised epsilon (default: {_EPSILON})"
     )
+    parser.add_argument(
+        "--scale-of",
+        metavar="DATASET",
+        type=Path,
+        help="a published dataset of the same topics, whose scaling factor this release takes: values of both can then "
+        "be compared",
+    )
     parser.add_argument("--delta", metavar="D", type=float, default=_DELTA, help="the promised delta (default: 1e-5)")
 
 
@@ -103,6 +115,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--time-zone: say in which zone a day is midnight to midnight, such as Europe/Zurich")
     geography = load_geography(PACKAGED_GEOGRAPHY) if args.us else _geography(args)
     draft = _draft(geography, topics, args, zone, first_week)
+    if args.scale_of is not None:
+        draft = replace(draft, scaling=_scale_of(args.scale_of, draft))
     with Steps() as steps:
         steps.show("looking for sigmas")
         coverage = Coverage(draft, geography)
@@ -165,6 +179,21 @@ def _draft(geography: Geography, topics: list[Topic], args: argparse.Namespace, 
     if problems:
         raise UsageError("; ".join(map(_told, problems)))
     return draft
+
+
+def _scale_of(folder: Path, draft: Spec) -> Scaling:
+    """Return the scale of a published dataset, for a release of the same topics."""
+    from search_insights.dataset.folder import read_dataset
+    from search_insights.dataset.several import factor_of
+
+    dataset = read_dataset(folder)
+    rule, factor = dataset.package.get("scaling", {}), factor_of(dataset)
+    if factor is None or "trend" not in rule:
+        raise UsageError(f"--scale-of {folder}: has several scaling factors; one for all values is needed")
+    trend = next((trend.id for trend in draft.trends if trend.name == rule["trend"]), None)
+    if trend is None:
+        raise UsageError(f"--scale-of {folder}: its scale is set by {rule['trend']!r}; give this --topic, too")
+    return Scaling(rule["maximum"], trend, factor=factor, set_by=rule.get("set_by", dataset.stem))
 
 
 def _told(problem: Problem) -> str:

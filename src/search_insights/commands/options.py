@@ -42,6 +42,7 @@ OPTIONS = {
     "replace": "--replace",
     "seed": "--seed",
     "settings": "--conf",
+    "shape_id": "--shape-id",
     "spec": "--spec",
     "store": "--store",
     "straddling": "--straddling",
@@ -92,7 +93,7 @@ def add_coverage(parser: argparse.ArgumentParser) -> None:
         "--geography",
         metavar="FILE",
         default=PACKAGED_GEOGRAPHY,
-        help="the table of regions, Parquet or CSV, or the ISO code of a packaged country "
+        help="the table of regions, Parquet or CSV, or the ISO code of a packaged country or name of a deeper table "
         f"(default: {PACKAGED_GEOGRAPHY}, the packaged United States)",
     )
 

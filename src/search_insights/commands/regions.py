@@ -34,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--country",
         metavar="XX",
-        help="look in a packaged country, by its ISO code, in place of --geography and --spec; says what a release "
+        help="look in a packaged country, by its ISO code or the name of a deeper table, in place of --geography and "
+        "--spec; says what a release "
         "begun with 'init' would report",
     )
     add_coverage(parser)

@@ -86,6 +86,7 @@ STANDINS: dict[str, tuple[Standin, ...]] = {
         Standin("geography", "geography", _as_list),
         Standin("spec", "spec", _as_list),
         Standin("shapes", "shapes", list),
+        Standin("shape_id", "shape_id"),
     ),
     "serve": (Standin("site", "site"),),
     "evaluate": (_STORE,),

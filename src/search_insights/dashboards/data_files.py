@@ -40,7 +40,7 @@ from search_insights.spec.geography import Region
 
 BLOCK_WEEKS = 8
 _CORE_REGIONS = 6_000  # regions.json.gz holds whole levels up to this many regions
-_CLASSES = 9  # colours of the scale; the last one is open-ended
+CLASSES = 9  # colours of the scale; the last one is open-ended
 # How files are compressed: the level, and the strategy. Level 9 takes 2 to 6 times as long as these, for 0.6 % of the
 # size of series and nothing of that of maps.
 Packing = tuple[int, int]
@@ -114,7 +114,7 @@ def _index(view: View, with_series: list[int]) -> dict[str, Any]:
         "decimals": table.decimals,
         "missing": MISSING,
         "blockWeeks": BLOCK_WEEKS,
-        "classes": _CLASSES,
+        "classes": CLASSES,
         "hasMap": view.shapes is not None,
         "breaks": breaks(dataset),
         "lives": lives(view.places.listed, dataset, view.places),
@@ -149,14 +149,18 @@ def _levels(view: View) -> list[dict[str, Any]]:
 
 
 def _step(view: View, trend: int) -> float:
-    """Return the width of a colour class: a round number that leaves few values of all weeks to the last class."""
+    """Return the width of a trend's colour classes on the map."""
     table = view.table
     values = table.values[table.numbers < view.core, trend, 0, :]
-    found = values[values != MISSING] / 10**table.decimals
+    return round_step(values[values != MISSING] / 10**table.decimals)
+
+
+def round_step(found: npt.NDArray[np.float64]) -> float:
+    """Return the width of a colour class: a round number that leaves few values of all weeks to the last class."""
     top = float(np.quantile(found, 0.95)) if len(found) else 0.0
     if top <= 0:
         return 1.0
-    wanted = top / (_CLASSES - 1)
+    wanted = top / (CLASSES - 1)
     power = 10.0 ** math.floor(math.log10(wanted))
     return float(f"{power * next(step for step in _ROUND_STEPS if step * power >= wanted * 0.999):.6g}")
 

@@ -43,6 +43,16 @@ def azimuthal(centre: tuple[float, float]) -> Projection:
     return plane
 
 
+def equal_earth(points: Points) -> Points:
+    """Project the world onto the Equal Earth map (Savric and others 2018), the meridian of 0 in the middle."""
+    a1, a2, a3, a4, m = 1.340264, -0.081106, 0.000893, 0.003796, math.sqrt(3) / 2
+    theta = np.arcsin(m * np.sin(np.radians(points[:, 1])))
+    square = theta * theta
+    sixth = square**3
+    x = np.radians(points[:, 0]) * np.cos(theta) / (m * (a1 + 3 * a2 * square + sixth * (7 * a3 + 9 * a4 * square)))
+    return np.column_stack((x, -theta * (a1 + a2 * square + sixth * (a3 + a4 * square))))
+
+
 def inset(projection: Projection, scale: float, at: tuple[float, float]) -> Projection:
     """Return a projection at another scale and place."""
     return lambda points: projection(points) * scale + at

@@ -6,7 +6,7 @@ here comes from a log.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from search_insights.dashboards.region_table import Listed, listed_regions, located
@@ -44,7 +44,7 @@ def find_places(dataset: Dataset, geographies: Sequence[Geography], specs: Seque
     rows, listed = distinct_places(dataset), listed_regions(dataset)
     ids = {str(row["place_id"]) for row in rows}
     countries = {str(row["place_id"]) for row in rows if row["level"] == dataset.levels[0]}
-    packaged = _packaged(countries)
+    packaged = _packaged(countries, ids)
     for geography in (*geographies, packaged):
         if geography.country.place_id not in countries:
             continue
@@ -65,10 +65,14 @@ def find_places(dataset: Dataset, geographies: Sequence[Geography], specs: Seque
     return Places(build_geography(_regions_of_rows(dataset, rows), str(dataset.folder)), listed=listed)
 
 
-def _packaged(countries: Iterable[str]) -> Geography:
-    """Return the packaged geography of a country; that of the United States if no other has its place_id."""
-    codes = filter(None, map(world.code_of, sorted(countries)))
-    return load_geography(next(codes, PACKAGED_GEOGRAPHY))
+def _packaged(countries: Iterable[str], ids: Collection[str]) -> Geography:
+    """Return the packaged geography of a country; that of the United States if no other has its place_id.
+
+    Of several, the one of level 1 if it has all regions of the dataset; else the one that has most of them.
+    """
+    names = [name for country in sorted(countries) for name in world.tables_with(country)]
+    found = [load_geography(name) for name in names or [PACKAGED_GEOGRAPHY]]
+    return max(found, key=lambda geography: len(geography.by_place_id.keys() & ids))
 
 
 def _listed_reasons(listed: Sequence[Listed]) -> dict[str, str] | None:

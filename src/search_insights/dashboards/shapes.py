@@ -2,7 +2,7 @@
 
 The United States is drawn in the usual way: the lower 48 states in the Albers projection of the US Geological Survey,
 Alaska at about a third of its size, and Hawaii below California. Any other country is drawn around its own centre, with
-far islands in insets.
+far islands in insets. Where only the centres of regions are known, they are points.
 Points are integers on a grid that is `WIDTH` wide. As in TopoJSON, neighbours share lines.
 """
 
@@ -11,23 +11,24 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from search_insights.dashboards.islands import Outlines, lay_out
-from search_insights.dashboards.projections import Points, albers, bounds, inset
-from search_insights.errors import InputError
+from search_insights.dashboards.projections import Points, albers, azimuthal, bounds, inset
+from search_insights.dashboards.shape_files import decoded, line_number, rings_of
 from search_insights.spec import world
-from search_insights.support.strict_json import parse_json
+from search_insights.spec.deeper import deeper_outlines
+from search_insights.spec.geography import Region
 
 Parents = Mapping[str, str | None]
 PointProjection = Callable[[Sequence[str], Points], Points]  # of points that lie in the regions of these place_ids
 
 WIDTH = 16_000
-_FARTHEST = (540.0, 90.0)  # degrees of longitude, for a country across the date line, and of latitude
+_FEWEST_POINTS = 2
+_MARGIN = 0.06  # around a map of points, as a share of its longer side
 _US = "country/USA"
 _MAINLAND = (-96.0, (29.5, 45.5), (-96.6, 38.7))
 # The states that are drawn elsewhere: the projection, the scale, and the position of the centre in earth radii.
@@ -48,54 +49,61 @@ class Shapes:
     project: PointProjection
 
 
-def load_topology(path: Path | None = None) -> dict[str, Any]:
-    """Read a TopoJSON file whose ids are place_ids; without a path, the packaged United States."""
-    if path is None:
-        packaged = resources.files("search_insights.spec") / "packaged" / "us_shapes.topojson"
-        known: dict[str, Any] = json.loads(packaged.read_text(encoding="utf-8"))
-        return known
-    try:
-        topology: dict[str, Any] = parse_json(path.read_bytes(), path)
-        if _is_valid(topology):
-            return topology
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError):
-        pass
-    raise InputError(f"{path}: not a TopoJSON file whose outlines have the place_id of their region as id")
+def us_topology() -> dict[str, Any]:
+    """Return the packaged outlines of the United States, as TopoJSON whose ids are place_ids."""
+    packaged = resources.files("search_insights.spec") / "packaged" / "us_shapes.topojson"
+    known: dict[str, Any] = json.loads(packaged.read_text(encoding="utf-8"))
+    return known
 
 
-def packaged_topology(country: str) -> dict[str, Any]:
+def packaged_topologies(country: str) -> list[dict[str, Any]]:
     """Return the packaged outlines of the country with a place_id; the United States if no other has it."""
     code = world.code_of(country)
-    return load_topology() if code is None else world.country_outlines(code)
-
-
-def _is_valid(topology: dict[str, Any]) -> bool:
-    """Return whether every outline has an id and all its lines exist and are made of points on the earth."""
-    geometries = _geometries(topology)
-    lines = [_decoded(arc, topology.get("transform")) for arc in topology["arcs"]]
-    named = [lines[_line_number(arc)] for g in geometries for ring in _rings(g) for arc in ring]
-    # Not only those that are named: all are drawn.
-    on_earth = all((np.abs(line) <= _FARTHEST).all() for line in lines)
-    named_by_text = all(isinstance(g["id"], str) and g["id"] for g in geometries)
-    return bool(topology["type"] == "Topology" and named and on_earth and named_by_text)
+    found = [world.country_outlines(code)] if code else []
+    deeper = deeper_outlines(country.removeprefix("iso/"))
+    return [*found, *([deeper] if deeper else [])] or [us_topology()]
 
 
 def project_shapes(topology: dict[str, Any], parents: Parents) -> Shapes | None:
     """Project the outlines of the known regions; None if there are none."""
-    outlines = {g["id"]: _rings(g) for g in _geometries(topology) if g["id"] in parents}
+    outlines: dict[str, list[list[int]]] = {}
+    for shape in _geometries(topology):
+        if shape["id"] in parents:
+            outlines.setdefault(shape["id"], []).extend(rings_of(shape))
     if not outlines:
         return None
-    arcs = [_decoded(arc, topology.get("transform")) for arc in topology["arcs"]]
-    flat, project_points = (_as_us if _US in parents else _as_any)(outlines, arcs, parents)
-    used = sorted({_line_number(arc) for rings in outlines.values() for ring in rings for arc in ring})
+    arcs = [decoded(arc, topology.get("transform")) for arc in topology["arcs"]]
+    flat, project_each = (_as_us if _US in parents else _as_any)(outlines, arcs, parents)
+    used = sorted({line_number(arc) for rings in outlines.values() for ring in rings for arc in ring})
     x0, y0, x1, y1 = bounds(np.vstack([flat[i] for i in used]))
     scale = WIDTH / max(x1 - x0, 1e-9)
 
     def project(places: Sequence[str], points: Points) -> Points:
-        return (project_points(places, points) - (x0, y0)) * scale
+        return (project_each(places, points) - (x0, y0)) * scale
 
     lines = [np.rint((line - (x0, y0)) * scale).astype(int) for line in flat]
     return Shapes(WIDTH, math.ceil((y1 - y0) * scale), [_differences(line) for line in lines], outlines, project)
+
+
+def project_points(regions: Sequence[Region]) -> Shapes | None:
+    """Return a map without outlines, for regions of which only the centres are known; None if it has too few points."""
+    known = [(r.longitude, r.latitude) for r in regions if r.parent and None not in (r.longitude, r.latitude)]
+    points = np.array(known, dtype=np.float64).reshape(-1, 2)
+    if len(np.unique(points, axis=0)) < _FEWEST_POINTS:
+        return None
+    # Whichever way round the earth the country is narrower.
+    turned = np.column_stack((points[:, 0] % 360, points[:, 1]))
+    narrow = min((points, turned), key=lambda found: float(np.ptp(found[:, 0])))
+    x0, y0, x1, y1 = bounds(narrow)
+    flat = azimuthal(((x0 + x1) / 2, (y0 + y1) / 2))
+    left, top, right, bottom = bounds(flat(points))
+    margin = _MARGIN * max(right - left, bottom - top)
+    scale = WIDTH / (right - left + 2 * margin)
+
+    def project(places: Sequence[str], given: Points) -> Points:
+        return (flat(given) - (left - margin, top - margin)) * scale
+
+    return Shapes(WIDTH, math.ceil((bottom - top + 2 * margin) * scale), [], {}, project)
 
 
 def _as_us(outlines: Outlines, arcs: list[Points], parents: Parents) -> tuple[list[Points], PointProjection]:
@@ -130,25 +138,6 @@ def _geometries(topology: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _rings(geometry: dict[str, Any]) -> list[list[int]]:
-    """Return an outline as a list of rings, each a list of lines. A ring inside a ring is a hole."""
-    polygons = geometry["arcs"] if geometry["type"] == "MultiPolygon" else [geometry["arcs"]]
-    return [ring for polygon in polygons for ring in polygon]
-
-
-def _line_number(arc: int) -> int:
-    """Return the number of a line in either direction: TopoJSON writes ~i for line i reversed."""
-    return ~arc if arc < 0 else arc
-
-
-def _decoded(arc: list[list[float]], transform: dict[str, Any] | None) -> Points:
-    points = np.array(arc, dtype=np.float64)[:, :2]
-    if transform is None:
-        return points
-    result: Points = points.cumsum(axis=0) * transform["scale"] + transform["translate"]
-    return result
-
-
 def _lineage(place_id: str, parents: Parents) -> Iterator[str]:
     """Yield a region and its ancestors, up to the country."""
     here: str | None = place_id
@@ -163,7 +152,7 @@ def _insets_of_lines(outlines: Outlines, parents: Parents) -> dict[int, str]:
     for place_id, rings in outlines.items():
         part = next((p for p in _lineage(place_id, parents) if p in _INSETS), None)
         if part is not None:
-            parts.update({_line_number(arc): part for ring in rings for arc in ring})
+            parts.update({line_number(arc): part for ring in rings for arc in ring})
     return parts
 
 

@@ -14,9 +14,12 @@ from search_insights.dashboards.asked import read_asked
 from search_insights.dashboards.data_files import View, write_data
 from search_insights.dashboards.downloads import write_downloads
 from search_insights.dashboards.regions import find_places
-from search_insights.dashboards.shapes import Shapes, load_topology, packaged_topology, project_shapes
+from search_insights.dashboards.shape_files import ShapeFile, read_shapes
+from search_insights.dashboards.shapes import Shapes, packaged_topologies, project_points, project_shapes
 from search_insights.dashboards.values import read_values, require_same_csv
+from search_insights.dashboards.world_view import write_world
 from search_insights.dataset.folder import Dataset, read_dataset
+from search_insights.dataset.several import country_tables, dataset_folders
 from search_insights.errors import InputError
 from search_insights.spec.geography import Geography
 from search_insights.spec.spec import Spec
@@ -47,30 +50,36 @@ def dashboard(
     geographies: Sequence[Geography] = (),
     specs: Sequence[Spec] = (),
     shapes: Sequence[Path] = (),
+    shape_id: str | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Site:
     """Build a site from published datasets; replace an existing site in one step or not at all.
 
-    `geographies`, `specs` and `shapes` add to the packaged ones. A dataset of a country without a known geography shows
-    the regions that its rows name.
+    `geographies`, `specs` and `shapes` add to the packaged ones; `shape_id` is the property by which shapes name their
+    regions. A dataset of a country without a known geography shows the regions that its rows name. A folder of several
+    countries stands for the datasets in it.
     """
-    found = [read_dataset(folder) for folder in datasets]
+    found = [read_dataset(folder) for folder in dataset_folders(datasets)]
     keys = _keys(found)
     _refuse_to_lose_files(out)
-    topologies = [load_topology(path) for path in shapes]
+    files = [read_shapes(path, shape_id) for path in shapes]
     try:
         with replacing(out) as draft:
             _copy_page(resources.files("search_insights.dashboards") / "page", draft)
-            entries = []
+            entries: list[dict[str, Any]] = []
+            views: list[View] = []
             for key, dataset in zip(keys, found, strict=True):
                 progress(f"reading {dataset.folder}")
                 downloads = write_downloads(dataset, draft / "dataset" / key)
-                view = _view(dataset, geographies, [*specs, *packaged_specs()], topologies, downloads)
+                view = _view(dataset, geographies, [*specs, *packaged_specs()], files, downloads)
+                views.append(view)
                 progress(f"writing the data of {dataset.folder}")
                 entries.append(_write_dataset(view, key, draft))
-            (draft / _SITE_FILE).write_text(
-                json.dumps({"program": _PROGRAM, "datasets": entries}, ensure_ascii=False, indent=1), encoding="utf-8"
-            )
+            _require_fit(files, views)
+            tables = [table.copy_to(draft / "dataset") for folder in datasets for table in country_tables(folder)]
+            world = write_world(views, entries, tables, draft)
+            site = {"program": _PROGRAM, "datasets": entries, **({"world": world} if world else {})}
+            (draft / _SITE_FILE).write_text(json.dumps(site, ensure_ascii=False, indent=1), encoding="utf-8")
             sizes = [path.stat().st_size for path in draft.rglob("*") if path.is_file()]
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error}); nothing was changed") from None
@@ -120,18 +129,26 @@ def _view(
     dataset: Dataset,
     geographies: Sequence[Geography],
     specs: Sequence[Spec],
-    topologies: Sequence[dict[str, Any]],
+    files: Sequence[ShapeFile],
     downloads: Sequence[Path],
 ) -> View:
     places = find_places(dataset, geographies, specs)
     number_of = {region.place_id: i for i, region in enumerate(places.regions)}
     parents = {region.place_id: region.parent for region in places.regions}
-    known = (*topologies, packaged_topology(places.geography.country.place_id))
+    given = [topology for file in files if (topology := file.fitted(places.regions))]
+    known = (*given, *packaged_topologies(places.geography.country.place_id))
     found: list[Shapes | None] = [project_shapes(topology, parents) for topology in known]
-    shapes = next((s for s in found if s), None)
+    shapes = next((s for s in found if s), None) or project_points(places.regions)
     values = read_values(dataset, number_of)
     require_same_csv(dataset)
     return View(dataset, places, values, shapes, read_asked(dataset, number_of), tuple(downloads))
+
+
+def _require_fit(files: Sequence[ShapeFile], views: Sequence[View]) -> None:
+    """Refuse a file of outlines that is of no region of the site."""
+    for file in files:
+        if not any(file.fitted(view.places.regions) for view in views):
+            raise file.unfit()
 
 
 def _write_dataset(view: View, key: str, draft: Path) -> dict[str, Any]:

@@ -103,6 +103,8 @@ def peak(dataset: Dataset, places: Places) -> str:
     if not scaling:
         return ""
     of, country = _scaled_trend(dataset), places.geography.country.name
+    if "set_by" in scaling:
+        return f"{scaling['maximum']:g} = the peak of {of} in {scaling['set_by']}, whose scale this is"
     return f"{scaling['maximum']:g} = the peak of {of} in {country} as a whole, {setting_weeks(scaling)}"
 
 
@@ -130,9 +132,12 @@ def _meaning(dataset: Dataset) -> list[str]:
             "All regions and weeks are on the same scale, so they can be compared, but each topic has its own: twice "
             "the value of the same topic is "
         )
+    where = f"for the whole {level_label(dataset.levels[0])} {setting_weeks(scaling)}"
+    if "set_by" in scaling:
+        where = f"in {scaling['set_by']}, whose scale this is, so that values of both can be compared"
     return [
-        f"{share} On that scale {scaling['maximum']:g} is the highest weekly share of {_scaled_trend(dataset)} for the "
-        f"whole {level_label(dataset.levels[0])} {setting_weeks(scaling)}, and 0 is no searches. {comparable}"
+        f"{share} On that scale {scaling['maximum']:g} is the highest weekly share of {_scaled_trend(dataset)} "
+        f"{where}, and 0 is no searches. {comparable}"
         "twice the share of searches.",
         "A value says nothing about how many people searched: a place with few searches can have a high share.",
         f"Random noise protects the people behind the searches. The band around a line, and the range beside a value, "

@@ -48,7 +48,10 @@ PACKAGE = {
     "classification?": _CLASSIFICATION,
     "breaks?": [_BREAK],
     "changes?": [{"number": int, "kind": Word, "reason": str}],
-    "scaling?": {"scope?": str, "trend?": Word, "maximum": float, "first_week?": str, "last_week?": str},
+    "scaling?": {
+        **{"scope?": str, "trend?": Word, "maximum": float, "first_week?": str, "last_week?": str},
+        **{"factor?": float, "set_by?": str},
+    },
     "reliability?": {"confidence": float, "max_relative_error": float},
     "sources?": [{"title": str}],
     "resources": [
@@ -59,9 +62,14 @@ PACKAGE = {
     ],
 }
 _WEEK = {"week": str, "checksum": str, **dict.fromkeys(("begins_at?", "ends_at?", "times?", "naive_zone?"), str)}
-_TOP_SEARCHES = {
-    **dict.fromkeys(("weeks", "weeks_without", "texts", "min_users", "total_threshold", "region_shown_from"), int),
+_RULES_OF_TEXTS = {
+    **dict.fromkeys(("min_users", "total_threshold", "region_shown_from"), int),
     **dict.fromkeys(("total_sigma", "region_sigma", "chance_of_showing"), float),
+}
+_TOP_SEARCHES = {
+    **dict.fromkeys(("weeks", "weeks_without", "texts"), int),
+    **_RULES_OF_TEXTS,
+    "earlier?": [{"first_week": str, "last_week": str, **_RULES_OF_TEXTS}],
     **dict.fromkeys(("total_level", "region_level"), str),
     "blocklist": {"entries": int, "fingerprint?": str},
 }
@@ -84,12 +92,22 @@ PRIVACY = {
     "not_covered": [str],
     "ledger": [{**_WEEK, "epsilon": float, "delta": float, "cells": int}],
     "corrections?": [{"changed_values": int, "reason": str}],
+    "scaling?": {"factor?": float},
     "lost_weeks?": [{"week": str, "reason": str}],
     "notes?": [{"week": str, "reason": str}],
     "noisy_counts_published?": bool,
     "editions?": [{**_EDITION, "reason": str, "holds": bool}],
     "classification?": _CLASSIFICATION,
     "top_searches?": _TOP_SEARCHES,
+}
+# A folder of several datasets.
+COMBINED = {
+    "program": str,
+    "title": str,
+    "description": str,
+    "scaling": {"one_for_all": bool, "factor?": float},
+    "datasets": [{"path": str, "country_region": str, "country_region_code": str}],
+    "resources": [{"path": str, "format": str, "hash": str}],
 }
 SPARSITY = {"decided": bool, "removed": [str], "removed_after_publication": [str]}
 STRADDLING = {"level": str, "applies_if": str, "regions": {}}

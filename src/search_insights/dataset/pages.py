@@ -182,6 +182,7 @@ def how_texts_are_protected(found: Mapping[str, Any]) -> list[str]:
         f"{found['total_threshold']:,} or more.",
         f"So a text of fewer users is not shown, and one of {found['min_users']:,} users with a chance of "
         f"{found['chance_of_showing']:g}.",
+        *map(_earlier_rule, found.get("earlier", ())),
         f"From then on the text is public: every week it has a noisy count for the {found['total_level']} and, with a "
         f"standard deviation of {found['region_sigma']:g}, for every {found['region_level']}, whether anybody searched "
         "for it there or not.",
@@ -192,6 +193,16 @@ def how_texts_are_protected(found: Mapping[str, Any]) -> list[str]:
         f"The publisher left out texts that have any of {blocked:,} listed words or phrases." if blocked else "",
     )
     return [sentence for sentence in sentences if sentence]
+
+
+def _earlier_rule(rule: Mapping[str, Any]) -> str:
+    """Say by what numbers texts were shown in the weeks of an earlier edition."""
+    users = f"{rule['min_users']:,} users"
+    return (
+        f"In the weeks from {rule['first_week']} to {rule['last_week']} it took {users} and a count of "
+        f"{rule['total_threshold']:,} after noise of {rule['total_sigma']:g}; a text of {users} was shown with a "
+        f"chance of {rule['chance_of_showing']:g}, and the noise of regions was {rule['region_sigma']:g}."
+    )
 
 
 def _named(topic: Mapping[str, Any]) -> str:

@@ -131,7 +131,24 @@ def refuse_to_lose_files(release: Release, out: Path) -> None:
 
 
 def refuse_second_noise(release: Release, out: Path) -> None:
-    """Refuse new noise for published searches: the two releases together would promise less than one."""
+    """Refuse new noise for published searches: the two releases together would promise less than one.
+
+    Another process may replace the folder between two reads of it; then it is looked at again.
+    """
+    looked_at = _file_number(out)
+    try:
+        _refuse_second_noise(release, out)
+    except CheckFailed:
+        if _file_number(out) == looked_at:
+            raise
+        refuse_second_noise(release, out)
+
+
+def _file_number(folder: Path) -> int | None:
+    return folder.stat().st_ino if folder.exists() else None
+
+
+def _refuse_second_noise(release: Release, out: Path) -> None:
     if not out.is_dir() or not any(out.iterdir()):
         return  # nothing was published here
     try:

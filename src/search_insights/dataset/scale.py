@@ -19,12 +19,17 @@ def scaling_rule(spec: Spec) -> dict[str, Any]:
         **({"trend": names[rule.trend]} if rule.trend else {}),
         "maximum": rule.maximum,
         **weeks,
+        **({"factor": rule.factor, "set_by": rule.set_by} if rule.factor else {}),
     }
 
 
 def scale_phrase(scaling: Mapping[str, Any], level: str, trend: str) -> str:
     """Say what the maximum of the scale is; `trend` is how the trend that sets the scale of all is called."""
     of = "of each trend" if scaling.get("scope") == "each" else f"of {trend}"
+    if "set_by" in scaling:
+        return (
+            f"they are on the scale of {scaling['set_by']}, whose highest weekly value {of} is {scaling['maximum']:g}"
+        )
     return f"the highest weekly {level} value {of} {setting_weeks(scaling)} is {scaling['maximum']:g}"
 
 

@@ -21,6 +21,7 @@ from search_insights.dataset.folder import (
 )
 from search_insights.dataset.tables import create_regions, file_stem, region_columns
 from search_insights.errors import CheckFailed, InputError
+from search_insights.spec.top_searches import TopSearches
 from search_insights.support.sql import connect, literal
 from search_insights.trends.blocklist import Blocklist
 from search_insights.trends.release import Release
@@ -190,27 +191,44 @@ def line_fields(release: Release, in_parquet: bool) -> list[dict[str, Any]]:
 
 
 def top_searches_json(release: Release) -> dict[str, Any] | None:
-    """Return what the statement says of top searches; None if no spec of the release has them."""
-    tops = [span.coverage.spec.top_searches for span in release.spans]
-    top = next((each for each in reversed(tops) if each is not None), None)
-    if top is None:
-        return None
-    from search_insights.dp.top_searches import chance_of_showing
+    """Return what the statement says of top searches; None if no spec of the release has them.
 
+    The numbers are those of the latest edition that has them; those of earlier ones that differ are there too.
+    """
+    rules = [(_rules(top), span) for span in release.spans if (top := span.coverage.spec.top_searches) is not None]
+    if not rules:
+        return None
+    present = rules[-1][0]
     weeks = [entry for entry in release.entries if entry.top_searches]
+    of_weeks = {entry.week for entry in weeks}
+    earlier = [
+        {"first_week": min(shown).isoformat(), "last_week": max(shown).isoformat(), **rule}
+        for rule, span in rules
+        if rule != present and (shown := of_weeks.intersection(span.weeks))
+    ]
     blocklist = release.blocklist or Blocklist()
     return {
         "weeks": len(weeks),
         "weeks_without": len(release.entries) - len(weeks),
         "texts": release.shown_texts,
+        **present,
+        **({"earlier": earlier} if earlier else {}),
+        "total_level": release.coverage.spec.total.level,
+        "region_level": release.coverage.spec.total.sum_of,
+        "vocabularies": sorted({entry.vocabulary for entry in weeks}),
+        "blocklist": {"entries": len(blocklist.entries), "fingerprint": blocklist.fingerprint},
+    }
+
+
+def _rules(top: TopSearches) -> dict[str, Any]:
+    """Return the numbers that decide what is shown."""
+    from search_insights.dp.top_searches import chance_of_showing
+
+    return {
         "min_users": top.min_users,
         "total_sigma": top.total_sigma,
         "total_threshold": top.total_threshold,
         "region_sigma": top.region_sigma,
         "region_shown_from": top.region_shown_from,
         "chance_of_showing": float(f"{chance_of_showing(top):.2g}"),
-        "total_level": release.coverage.spec.total.level,
-        "region_level": release.coverage.spec.total.sum_of,
-        "vocabularies": sorted({entry.vocabulary for entry in weeks}),
-        "blocklist": {"entries": len(blocklist.entries), "fingerprint": blocklist.fingerprint},
     }

@@ -21,7 +21,7 @@ used, composed by the dp-accounting library, whose discretisation errs on the sa
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from search_insights.dp.losses import composed, epsilon_of_case, epsilon_of_mixtures, step_for
+from search_insights.dp.losses import Seen, composed, epsilon_of_case, epsilon_of_mixtures, step_for
 from search_insights.dp.top_searches import chance_of_showing
 from search_insights.errors import CheckFailed
 from search_insights.spec.spec import Promise, Sigma, Spec
@@ -136,9 +136,21 @@ def epsilon_of_weeks(spec: Spec, weeks: int, others: Sequence[Spec] = (), days: 
     count by less, and a count's loss grows with the square of its change. Weeks have noise of their own, and each may
     be of another case. If they are of several editions, `others` are the specs of these.
     """
-    specs = (spec, *others)
-    of_all = dict.fromkeys((tuple(_values(case.sigmas)), days * case.chance) for each in specs for case in cases(each))
-    return epsilon_of_mixtures(list(of_all), weeks, delta_of_weeks(spec, weeks, others, days), shift=days)
+    of_all = dict.fromkeys(seen for each in (spec, *others) for seen in _seen_of_week(each, days))
+    return epsilon_of_mixtures(list(of_all), weeks, delta_of_weeks(spec, weeks, others, days))
+
+
+def _seen_of_week(spec: Spec, days: int) -> list[Seen]:
+    """Return what sees the difference that a user of so many days of a week makes, for each case of the trends.
+
+    A text counts users, so that each of the user's texts changes by 1, in the total and in a region. On one day it is
+    new or known. On several days some may be new and others known, so all of them count as both.
+    """
+    if days == 1:
+        return [Seen(tuple(_values(case.sigmas)), case.chance) for case in cases(spec)]
+    texts = tuple(_values(sigmas_of_texts(spec))) * days
+    chance = days * max((case.chance for case in cases(spec)), default=0.0)
+    return [Seen(tuple(_values(case.sigmas)), chance, days, texts) for case in trend_cases(spec)]
 
 
 def delta_of_weeks(spec: Spec, weeks: int, others: Sequence[Spec] = (), days: int = DAYS_OF_WEEK) -> float:

@@ -103,22 +103,48 @@ def _discounted(masses: Floats, step: float) -> Floats:
     return sums
 
 
-def step_for(sigmas: Sequence[float], shift: int = 1) -> float:
-    """Return the step of the grid for a composition of mechanisms with these sigmas, whose counts change by `shift`."""
-    reach = sum(shift * (2 * math.ceil(_REACH * sigma) + shift) / (2 * sigma**2) for sigma in sigmas)
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What sees a difference: discrete Gaussian mechanisms, and something that tells everything with a chance.
+
+    The counts of `sigmas` change by `shift`, those of `by_one` by 1.
+    """
+
+    sigmas: tuple[float, ...]
+    chance: float = 0.0
+    shift: int = 1
+    by_one: tuple[float, ...] = ()
+
+    @property
+    def step(self) -> float:
+        """The step of the grid for its composition."""
+        return step_for(self.sigmas, self.shift, self.by_one)
+
+    def losses(self, step: float) -> Losses:
+        """Return the distribution of all of it together."""
+        return composed(self.sigmas, step, self.shift, self.by_one).revealing(self.chance)
+
+
+def step_for(sigmas: Sequence[float], shift: int = 1, by_one: Sequence[float] = ()) -> float:
+    """Return the step of the grid for a composition of mechanisms, whose counts change by `shift` or by 1."""
+    reach = sum(
+        change * (2 * math.ceil(_REACH * sigma) + change) / (2 * sigma**2)
+        for change, values in ((shift, sigmas), (1, by_one))
+        for sigma in values
+    )
     times = 2 * reach / (_STEP * _MAX_POINTS)
     return _STEP * 2.0 ** max(0, math.ceil(math.log2(max(times, 1.0))))
 
 
-def composed(sigmas: Sequence[float], step: float, shift: int = 1) -> Losses:
-    """Return the distribution of discrete Gaussian mechanisms together, whose counts all change by `shift`."""
-    return _composed(tuple(sorted(sigmas)), step, shift)
+def composed(sigmas: Sequence[float], step: float, shift: int = 1, by_one: Sequence[float] = ()) -> Losses:
+    """Return the distribution of discrete Gaussian mechanisms together, whose counts change by `shift` or by 1."""
+    return _composed(tuple(sorted([*((sigma, shift) for sigma in sigmas), *((sigma, 1) for sigma in by_one)])), step)
 
 
 @lru_cache(maxsize=8)
-def _composed(sigmas: tuple[float, ...], step: float, shift: int) -> Losses:
+def _composed(mechanisms: tuple[tuple[float, int], ...], step: float) -> Losses:
     """Compose without cutting off tails; cached, because one release asks for one day, seven and all."""
-    parts = [_repeated(sigma, times, step, shift) for sigma, times in Counter(sigmas).items()]
+    parts = [_repeated(sigma, times, step, shift) for (sigma, shift), times in Counter(mechanisms).items()]
     parts = parts or [library().pld.identity(value_discretization_interval=step)]
     while len(parts) > 1:  # in pairs, so that most compositions are of few points
         pairs = zip(parts[::2], parts[1::2], strict=False)
@@ -180,16 +206,10 @@ def _epsilon_of_case(sigmas: tuple[float, ...], delta: float, chance: float) -> 
     return composed(sigmas, step_for(sigmas)).revealing(chance).epsilon(_below(delta, 1))
 
 
-def epsilon_of_mixtures(
-    cases: Sequence[tuple[Sequence[float], float]], times: int, delta: float, shift: int = 1
-) -> float:
-    """Return an epsilon that holds for a composition of `times` parts, each of any of these cases.
-
-    A case is the sigmas of its mechanisms, whose counts change by `shift`, and the chance with which it tells
-    everything.
-    """
-    step = max(step_for(sigmas, shift) for sigmas, _ in cases)
-    found = [composed(sigmas, step, shift).revealing(chance) for sigmas, chance in cases]
+def epsilon_of_mixtures(cases: Sequence[Seen], times: int, delta: float) -> float:
+    """Return an epsilon that holds for a composition of `times` parts, each of any of these cases."""
+    step = max(case.step for case in cases)
+    found = [case.losses(step) for case in cases]
     dominating = _dominating(found, times, _CUT_SHARE * delta / times)
     together = library().pld.PrivacyLossDistribution(dominating).self_compose(times, _CUT_SHARE * delta)
     return _losses(together).epsilon(_below(delta, times))

@@ -5,13 +5,14 @@ before anything is spent. What makes it unfit is one list, the objections: `coun
 a check of the log collects them all.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
 import numpy as np
 
-from search_insights.errors import InputError, LogError, MissingDays
+from search_insights.errors import InputError, LogError, MissingDays, SearchInsightsError
 from search_insights.private.engine import Contributions, Engine, UnusedRows
 from search_insights.private.log import LogSource
 from search_insights.private.plausibility import ACCEPTABLE
@@ -105,12 +106,39 @@ def tally_week(
     known_texts: Sequence[str] | None = None,
 ) -> WeekCounts:
     """Bound and count a week; `object_to` learns of everything that makes its log unfit for publication."""
+    with _forgetting_texts(engine):
+        return _tally_week(engine, cells, names, week, requested, tolerance, progress, object_to, known_texts)
+
+
+@contextmanager
+def _forgetting_texts(engine: Engine) -> Iterator[None]:
+    """Have an engine keep texts for one week only, also if it is refused or fails: a cluster may outlive this run."""
+    engine.forget_texts()
+    try:
+        yield
+    except BaseException:
+        with suppress(SearchInsightsError):  # what went wrong first is what the operator should know
+            engine.forget_texts()
+        raise
+    engine.forget_texts()
+
+
+def _tally_week(
+    engine: Engine,
+    cells: CellList,
+    names: RegionNames,
+    week: Week,
+    requested: tuple[datetime, datetime],
+    tolerance: Tolerance,
+    progress: Progress,
+    object_to: Objection,
+    known_texts: Sequence[str] | None,
+) -> WeekCounts:
     counts, source = cells.zeros(), engine.log.source
     days: list[DayCounts] = []
     no_region = np.zeros(len(names.columns), dtype=np.int64)
     top = None if known_texts is None or engine.model is None else cells.coverage.spec.top_searches
     vocabulary = vocabulary_for(top) if top else None
-    engine.forget_texts()
     for day in week.days:
         found = engine.bound(day, *week.day_bounds(day), vocabulary)
         _object_to_unknown_categories(object_to, found, cells.coverage.spec, day, source.column("category"))
@@ -128,7 +156,6 @@ def tally_week(
     empty = [each.day for each in days if not each.events]
     _object_to_missing_days(object_to, [day for day in empty if day not in tolerance.missing_days], week)
     texts = count_texts(engine, cells, names, top, known_texts or ()) if top else None
-    engine.forget_texts()
     return WeekCounts(
         counts,
         unused,

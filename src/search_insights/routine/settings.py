@@ -61,6 +61,7 @@ class Settings:
     dataset: Path | None = None
     site: Path | None = None
     shapes: tuple[Path, ...] = ()
+    shape_id: str | None = None
     blocklist: Path | None = None
     model: str | None = None
     engine: Engine = "duckdb"
@@ -194,6 +195,7 @@ KEYS = (
     Key("dataset", _path, '"dataset"', "the folder of the published dataset"),
     Key("site", _path, '"site"', "the folder of the dashboard"),
     Key("shapes", partial(_one_or_more, _path), '"shapes.json"', "outlines for the dashboard's map; one, or a list"),
+    Key("shape_id", _text, '"ISO_CODE"', "the property of the outlines that has the ids of their regions"),
     Key("blocklist", _path, '"blocklist.txt"', "words that no text of top searches may have, one entry a line"),
     Key("model", _named, '"topics.model"', "the classifier of a log with queries and no category"),
     Key("engine", partial(_one_of, Engine), '"duckdb"', 'where the log is counted: "duckdb" (the default) or "spark"'),

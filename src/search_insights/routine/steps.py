@@ -135,6 +135,7 @@ def _build(settings: Settings, dataset: Path, site: Path, coverage: Coverage, pr
         geographies=[coverage.geography],
         specs=[coverage.spec],
         shapes=settings.shapes,
+        shape_id=settings.shape_id,
         progress=progress,
     )
     return "built"

@@ -23,7 +23,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from search_insights.errors import GeographyError, RowProblem
-from search_insights.spec import world
+from search_insights.spec import deeper, world
 from search_insights.spec.table_file import Row, is_parquet, read_table_file, text_form
 from search_insights.support.sql import public_reader
 
@@ -128,17 +128,19 @@ def load_geography(source: str | Path = PACKAGED_GEOGRAPHY) -> Geography:
     """Read and check a table of regions: that of a file, Parquet or CSV, or a packaged one.
 
     `us` is the packaged United States, with counties and postal codes. The ISO 3166 code of another country, such as
-    IE, stands for its packaged regions, one level below the country.
+    IE, stands for its packaged regions, one level below the country, and GB-authority or CA-fsa for a deeper table.
     """
     if str(source) == PACKAGED_GEOGRAPHY:
         return _packaged()
-    if world.is_country_code(str(source)):
+    if world.is_country_code(str(source)) or deeper.deeper_name(str(source)):
         return load_country(str(source))
     return build_geography(_read(Path(source)), str(source))
 
 
 def load_country(code: str) -> Geography:
-    """Read the packaged regions of a country, one level below it, by its ISO 3166 code, such as IE."""
+    """Read the packaged regions of a country by its ISO 3166 code, such as IE, or the name of a deeper table."""
+    if name := deeper.deeper_name(code):
+        return build_geography([Region(*row) for row in deeper.deeper_rows(name, _COLUMNS)], name)
     return build_geography([Region(*row) for row in world.country_rows(code, _COLUMNS)], code.upper())
 
 

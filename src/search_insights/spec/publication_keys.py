@@ -91,6 +91,23 @@ PUBLICATION = (
                 "none",
                 "2021-05-31",
             ),
+            Key(
+                "factor",
+                "a number",
+                "the factor of another release, from its privacy.json, in place of one that the weeks of this release "
+                "set: values of both can then be compared",
+                'above 0; not with scope "each", and not with first_week',
+                "none",
+                "2500.0",
+            ),
+            Key(
+                "set_by",
+                "text",
+                "the dataset whose factor that is, for readers",
+                "one line; goes with factor",
+                "none",
+                '"US_vaccination_search_insights"',
+            ),
         ),
     ),
     Section(

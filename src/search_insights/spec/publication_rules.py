@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from search_insights.errors import Problem
-from search_insights.spec.checks import refuse, require, require_one_of
+from search_insights.spec.checks import refuse, require, require_line, require_one_of
 
 SCOPES = ("one", "each")
 
@@ -45,7 +45,8 @@ class Scaling:
     """What sets the scale of the values (Section 4.4): the peaks of the total that become `maximum`.
 
     `scope` is one factor for all trends, by the peak of `trend` (the paper), or one for each trend, by its own peak.
-    The peak is that of the weeks from `first_week` to `last_week`; without them, of the first release.
+    The peak is that of the weeks from `first_week` to `last_week`; without them, of the first release. A release that
+    is to be compared with another takes its `factor`, and says in `set_by` whose it is.
     """
 
     maximum: float
@@ -53,10 +54,28 @@ class Scaling:
     scope: str = "one"
     first_week: date | None = None
     last_week: date | None = None
+    factor: float | None = None
+    set_by: str | None = None
 
     def __post_init__(self) -> None:
         maximum = require(0 < self.maximum < math.inf, "scaling.maximum", "a number above 0", self.maximum)
-        refuse([*maximum, *require_one_of(self.scope, SCOPES, "scaling.scope"), *self._wrong_weeks()])
+        scope = require_one_of(self.scope, SCOPES, "scaling.scope")
+        refuse([*maximum, *scope, *self._wrong_weeks(), *self._wrong_factor()])
+
+    def _wrong_factor(self) -> list[Problem]:
+        """Return what is wrong with a factor of another release: it is one for all trends, and no week sets it."""
+        if self.factor is None:
+            expected = "nothing: it says whose factor is used, and there is none"
+            return require(self.set_by is None, "scaling.set_by", expected, repr(self.set_by))
+        if not self.set_by:
+            return [Problem("scaling.set_by", "the dataset whose factor is used", "nothing")]
+        expected = "nothing: the factor of another release sets the scale"
+        return [
+            *require(0 < self.factor < math.inf, "scaling.factor", "a number above 0", self.factor),
+            *require_line(self.set_by, "scaling.set_by"),
+            *require(self.scope == "one", "scaling.scope", '"one", with the factor of another release', self.scope),
+            *require(self.window is None, "scaling.first_week", expected, self.first_week),
+        ]
 
     def _wrong_weeks(self) -> list[Problem]:
         if self.first_week is None or self.last_week is None:

@@ -1,7 +1,8 @@
 """The packaged world: the regions of every country whose outlines match its ISO 3166-2 codes, one level below it.
 
 A country is named by its ISO 3166 code of two letters, such as IE. The list also has the countries that are not
-packaged, and says why. There are no populations, so a release of a packaged country has no size classes.
+packaged, and says why. Some countries have a deeper table, too (deeper.py). There are no populations, so a release of a
+packaged country has no size classes.
 """
 
 import json
@@ -15,6 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from search_insights.errors import GeographyError
+from search_insights.spec.deeper import tables_of
 from search_insights.support.sql import public_reader
 
 _CODE = re.compile(r"[A-Za-z]{2}")
@@ -55,7 +57,9 @@ def require_country(text: str) -> Country:
     if country is None:
         raise GeographyError(f"{text}: is not the ISO 3166 code of a country that is known here; {_HINT}")
     if country.why_not:
-        raise GeographyError(f"{text}: {country.name} is not packaged: {country.why_not}; {_HINT}")
+        deeper = " or ".join(repr(table) for table in tables_of(country.code))
+        hint = f"use {deeper}, or {_HINT}" if deeper else _HINT
+        raise GeographyError(f"{text}: {country.name} is not packaged: {country.why_not}; {hint}")
     return country
 
 
@@ -72,6 +76,12 @@ def code_of(place_id: str) -> str | None:
     """Return the code of the packaged country that has a place_id; None if there is none."""
     country = countries().get(place_id.removeprefix(_PREFIX)) if place_id.startswith(_PREFIX) else None
     return country.code if country and not country.why_not else None
+
+
+def tables_with(place_id: str) -> tuple[str, ...]:
+    """Return the names of the packaged tables that have a country, by its place_id: level 1, then the least deep."""
+    code = place_id.removeprefix(_PREFIX) if place_id.startswith(_PREFIX) else ""
+    return (*filter(None, (code_of(place_id),)), *reversed(tables_of(code)))
 
 
 def country_outlines(code: str) -> dict[str, Any]:

@@ -51,9 +51,12 @@ def scale_records(
 def scaling_factor(trends: Trends, name: str = "") -> float | None:
     """Return the factor that sets the highest weekly value of a trend, for the total, to the maximum of the scale.
 
-    Without a name the trend is the one that sets the scale of all. None if no week has a reliable value.
+    Without a name the trend is the one that sets the scale of all. None if no week has a reliable value. A spec may
+    give the factor of another release.
     """
     rule = trends.spec.scaling
+    if rule.factor is not None:
+        return rule.factor
     values = trends.total_of(name or str(rule.trend))
     return None if np.isnan(values).all() else rule.maximum / float(np.nanmax(values))
 
@@ -86,12 +89,12 @@ def _no_total(trends: Trends) -> StoreError:
 def few_weeks(trends: Trends, new: Sequence[ScalingRecord]) -> str:
     """Say that a new scale is set by fewer weeks than the window by which sparse regions are judged; else nothing.
 
-    A rule that says which weeks set the scale means them.
+    A rule that says which weeks set the scale means them, and a factor of another release is set by none of these.
     """
     rule, judged = trends.spec.scaling, trends.spec.sparsity
     usual = len(first_days(judged.first_week, judged.last_week))
     fewest = min((record.weeks for record in new), default=usual)
-    if rule.window or fewest >= usual:
+    if rule.window or rule.factor or fewest >= usual:
         return ""
     return (
         f"the scale is set by {fewest} week{'s' if fewest > 1 else ''} only, and fixed for good: their highest "

@@ -6,12 +6,14 @@ import { Charts } from "./charts.js";
 import { loadJson, openRelease } from "./data.js";
 import { byId, h } from "./dom.js";
 import { capitalize, longDate } from "./format.js";
+import { language, say, sayAll } from "./messages.js";
 import { MapPanel } from "./panel.js";
 import { Search } from "./search.js";
 import { addressOf, readAddress, togglePin, writeAddress } from "./state.js";
 import { RegionTable } from "./table.js";
 import { onThemeChange, toggleTheme } from "./theme.js";
 import { WeekControls } from "./weeks.js";
+import { WorldView } from "./world.js";
 
 const PREFETCH_DELAY = 200; // milliseconds
 
@@ -19,6 +21,7 @@ const site = await loadJson("site.json");
 const releases = new Map();
 const app = { state: readAddress(), release: null, updateCount: 0, tableLevel: null, showAllRows: false };
 
+const world = site.world ? new WorldView(site.world, { onOpen: openDataset }) : null;
 const search = new Search(byId("search"), byId("search-results"), openAndFocus);
 const weeks = new WeekControls(showWeek);
 const charts = new Charts(showWeek);
@@ -35,10 +38,14 @@ function loadRelease(key) {
   return releases.get(key);
 }
 
+// A site of several countries opens on the view of all of them.
+const showsWorld = () => world !== null && !app.state.dataset;
+
 function defaults() {
+  if (!app.release) return { dataset: world ? null : site.datasets[0].key };
   const { trends, weeks: all, ids, levels } = app.release;
   return {
-    dataset: site.datasets[0].key,
+    dataset: world ? null : site.datasets[0].key,
     region: ids[0],
     trend: trends[0].name,
     week: all.at(-1),
@@ -57,7 +64,11 @@ const refresh = () => update().catch(showError);
 
 // Moving through the weeks adds no history entry: Back returns to the last region or topic, not to every week.
 function showWeek(week) {
-  return change({ week: app.release.weeks[week] }, true);
+  return change({ week: (showsWorld() ? app.worldWeeks : app.release.weeks)[week] }, true);
+}
+
+function openDataset(key) {
+  return change({ dataset: key, region: null, trend: null, week: null, by: null, pins: [] });
 }
 
 function openRegion(n) {
@@ -87,6 +98,9 @@ function goUp() {
 async function update() {
   const started = ++app.updateCount;
   const state = app.state;
+  byId("world").hidden = !showsWorld();
+  document.body.classList.toggle("world", showsWorld());
+  if (showsWorld()) return showWorld(started);
   const key = site.datasets.some((d) => d.key === state.dataset) ? state.dataset : site.datasets[0].key;
   const r = await loadRelease(key);
   const requested = state.region ?? r.ids[0];
@@ -118,6 +132,21 @@ async function update() {
   if (r.hasMap) prefetch(r, trend, week);
 }
 
+async function showWorld(started) {
+  const { weeks: all, week, trend, trends } = await world.show(app.state);
+  if (started !== app.updateCount) return;
+  Object.assign(app, { release: null, worldWeeks: all });
+  byId("loading").hidden = true;
+  byId("page").hidden = false;
+  byId("countries").value = "";
+  byId("title").textContent = say("world.site");
+  document.title = `${say("world.title")} · ${trends[trend].title}`;
+  drawTrends(trends);
+  byId("trends").querySelectorAll("input")[trend].checked = true;
+  weeks.show(all, week);
+  document.body.dataset.shown = `world ${trends[trend].name} ${all[week]}`;
+}
+
 const nextLevel = (r, n) => r.levels[r.levels.indexOf(r.level(n)) + 1];
 
 // Once a view is shown, load the neighbouring blocks of weeks, so that moving on does not wait for the network.
@@ -144,9 +173,13 @@ function showRelease(r) {
   else byId("panels").prepend(byId("table-card")); // without a map the table comes first
   panel.setRelease(r);
   showAbout(r);
+  drawTrends(r.trends);
+}
+
+function drawTrends(trends) {
   byId("trends").replaceChildren(
     h("legend", { class: "visually-hidden" }, "Topic"),
-    ...r.trends.map((t) =>
+    ...trends.map((t) =>
       h(
         "label",
         {},
@@ -317,11 +350,12 @@ function levelSwitch(levels, selected) {
 }
 
 function initialize() {
+  document.documentElement.lang = language;
+  sayAll(document);
+  if (world) byId("countries").append(h("option", { value: "" }, say("world.all")));
   byId("countries").append(...site.datasets.map((d) => h("option", { value: d.key }, datasetLabel(d))));
   byId("picker").hidden = site.datasets.length < 2;
-  byId("countries").addEventListener("change", (event) =>
-    change({ dataset: event.target.value, region: null, trend: null, week: null, by: null, pins: [] }),
-  );
+  byId("countries").addEventListener("change", (event) => openDataset(event.target.value || null));
   byId("theme").addEventListener("click", toggleTheme);
   byId("about-link").addEventListener("click", (event) => {
     event.preventDefault();

@@ -77,9 +77,10 @@ export class RegionMap {
 
   boundingBox() {
     const { container } = this.scene;
-    if (container === 0 || !this.outlines.has(container)) return [0, 0, this.outlines.width, this.outlines.height];
-    const [x0, y0, x1, y1] = this.outlines.boxes.get(container);
-    if (this.points.length < MIN_POINTS) return [x0, y0, x1, y1];
+    const outlined = this.outlines.has(container);
+    if (container === 0 || (!outlined && this.points.length < MIN_POINTS))
+      return [0, 0, this.outlines.width, this.outlines.height];
+    if (outlined && this.points.length < MIN_POINTS) return this.outlines.boxes.get(container);
     // Fit most of the points: a few outliers, on an island or misplaced, must not shrink the rest.
     const [left, right] = centralRange(this.points.map((n) => this.release.points[n][0]));
     const [top, bottom] = centralRange(this.points.map((n) => this.release.points[n][1]));

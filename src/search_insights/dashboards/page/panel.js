@@ -9,6 +9,7 @@ import { colorScale, hatchSwatch, mapPicture } from "./picture.js";
 import { classOf } from "./theme.js";
 
 const SCALE_WIDTH = 324;
+const NO_OUTLINES = { name: "", label: "", start: 0, count: 0 }; // only the centres of regions are known
 const SAME_COLORS = "Colours mean the same in every week.";
 
 export class MapPanel {
@@ -33,7 +34,7 @@ export class MapPanel {
     if (this.view !== view || !this.map) return;
     const { release: r, trend, week, block, childSeries, container } = view;
     const levels = r.levels.filter((level) => level.outlined);
-    const level = (container === 0 && levels.find((l) => l.name === view.by)) || levels.at(-1);
+    const level = (container === 0 && levels.find((l) => l.name === view.by)) || levels.at(-1) || NO_OUTLINES;
     this.cellOf = (n) => (n < r.core ? block.at(n, week) : (childSeries?.at(n, trend, week) ?? null));
     const valueOf = (n) => (n < r.core ? block.value(n, week) : (childSeries?.at(n, trend, week)?.value ?? NaN));
     const outlined = this.outlinedAncestor(container);
@@ -64,8 +65,10 @@ export class MapPanel {
     });
   }
 
-  // The region itself or its nearest ancestor that has an outline; else the country, which is the whole map.
+  // The region itself or its nearest ancestor that has an outline; else the country, which is the whole map. On a map
+  // of points alone every region has a place.
   outlinedAncestor(n) {
+    if (!this.view.release.levels.some((level) => level.outlined)) return n;
     return this.view.release.lineage(n).find((ancestor) => this.map.outlines.has(ancestor)) ?? 0;
   }
 

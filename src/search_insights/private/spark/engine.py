@@ -152,11 +152,12 @@ class SparkEngine:
         self.session.sql(all_days).createOrReplaceTempView("week_texts")
 
     def forget_texts(self) -> None:
-        """Forget the texts that were kept."""
-        for view in self.kept:
-            self.session.sql(f"UNCACHE TABLE IF EXISTS {view}").collect()
-            self.session.sql(f"DROP VIEW IF EXISTS {view}").collect()
-        self.kept.clear()
+        """Forget the texts that were kept: a server may outlive this session, and would keep what it cached."""
+        with self._explained():
+            while self.kept:
+                view = self.kept.pop()
+                self.session.sql(f"UNCACHE TABLE IF EXISTS {view}").collect()
+                self.session.sql(f"DROP VIEW IF EXISTS {view}").collect()
 
     def give(self, table: str, columns: Mapping[str, Numbers | Sequence[str]]) -> None:
         """Create or replace a small view."""
