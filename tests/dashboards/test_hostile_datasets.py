@@ -298,6 +298,27 @@ def test_the_two_tables_must_say_the_same(hostile: Path, run: Run, old: str, new
     assert_refused(run, hostile, f"{table}: does not have the rows of {QAZARIA}.parquet")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rows: [rows[1], rows[0], *rows[2:]],
+        lambda rows: rows[:-1],
+        lambda rows: [*rows, rows[-1]],
+        lambda rows: [*rows, "," * rows[-1].count(",")],
+    ],
+    ids=["another order", "a row less", "a row twice", "an empty row more"],
+)
+def test_the_two_tables_must_have_the_same_rows_in_the_same_order(
+    hostile: Path, run: Run, change: Callable[[list[str]], list[str]]
+) -> None:
+    """They are compared row by row: one that has more rows, fewer, or others at a place is refused."""
+    table = hostile / f"{QAZARIA}.csv"
+    header, *rows = table.read_text(encoding="utf-8").splitlines()
+    table.write_text("\n".join([header, *change(rows)]) + "\n", encoding="utf-8")
+    described_again(hostile)
+    assert_refused(run, hostile, f"{table}: does not have the rows of {QAZARIA}.parquet")
+
+
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b'"', b"a,b\n1,2,3\n", b"\0" * 100])
 def test_a_table_that_is_not_csv_is_refused(hostile: Path, run: Run, content: bytes) -> None:
     """Any other file under the name of the CSV file gives one line."""

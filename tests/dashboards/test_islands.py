@@ -80,7 +80,7 @@ def test_packaged_countries_fit_the_picture(code: str) -> None:
     lines = [np.cumsum(np.array(arc).reshape(-1, 2), axis=0) for arc in shapes.arcs]
     for region in geography.regions[1:]:
         own = bounds(np.vstack([lines[a if a >= 0 else ~a] for ring in shapes.outlines[region.place_id] for a in ring]))
-        x, y = shapes.project(region.place_id, np.array([[region.longitude, region.latitude]], dtype=np.float64))[0]
+        x, y = shapes.project([region.place_id], np.array([[region.longitude, region.latitude]], dtype=np.float64))[0]
         assert own[0] - 8 <= x <= own[2] + 8, region
         assert own[1] - 8 <= y <= own[3] + 8, region
     assert shapes.height < 4 * shapes.width

@@ -130,7 +130,7 @@ def test_regions_of_which_only_centres_are_known_are_points_on_a_map() -> None:
     shapes = project_points(regions)
     assert shapes is not None
     assert (shapes.arcs, shapes.outlines) == ([], {})
-    placed = {r.code: shapes.project("", np.array([[r.longitude, r.latitude]]))[0] for r in regions[1:]}
+    placed = {r.code: shapes.project([r.place_id], np.array([[r.longitude, r.latitude]]))[0] for r in regions[1:]}
     assert all(0 < x < shapes.width and 0 < y < shapes.height for x, y in placed.values())
     assert placed["FJ-W"][0] < placed["FJ-N"][0]
     assert project_points(regions[:2]) is None

@@ -14,10 +14,12 @@ position, all lowest bytes first, which compresses better. The files hold nothin
 public table.
 """
 
-import gzip
 import json
 import math
+import os
+import zlib
 from collections.abc import Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -44,6 +46,13 @@ from search_insights.spec.geography import Region
 BLOCK_WEEKS = 8
 _CORE_REGIONS = 6_000  # regions.json.gz holds whole levels up to this many regions
 CLASSES = 9  # colours of the scale; the last one is open-ended
+# How files are compressed: the level, and the strategy. Level 9 takes 2 to 6 times as long as these, for 0.6 % of the
+# size of series and nothing of that of maps.
+Packing = tuple[int, int]
+_TEXT_PACKING: Packing = (9, zlib.Z_DEFAULT_STRATEGY)
+_MAP_PACKING: Packing = (8, zlib.Z_FILTERED)
+_SERIES_PACKING: Packing = (7, zlib.Z_DEFAULT_STRATEGY)
+_GZIP = 16 + zlib.MAX_WBITS
 _ROUND_STEPS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5, 10.0)
 
 
@@ -76,17 +85,21 @@ class View:
 
 
 def write_data(view: View, folder: Path) -> None:
-    """Write all data files of one dataset."""
+    """Write all data files of one dataset; they are compressed on all cores."""
     for name in ("map", "series"):
         (folder / name).mkdir(parents=True)
-    with_series = _write_series(view, folder / "series")
-    if view.shapes is not None:
-        _write_numbers(folder / "outlines.bin.gz", _outlines(view, view.shapes))
-        _write_map(view, folder / "map")
-    core, regions, parents = view.core, view.places.regions, view.parents
-    _write_json(folder / "regions.json.gz", _columns(view, regions[:core], parents[:core]))
-    _write_json(folder / "finer.json.gz", _columns(view, regions[core:], parents[core:]))
-    _write_json(folder / "index.json.gz", _index(view, with_series) | {"asked": _write_asked(view, folder / "asked")})
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        with_series, written = _write_series(view, folder / "series", pool)
+        if view.shapes is not None:
+            _write_numbers(folder / "outlines.bin.gz", _outlines(view, view.shapes))
+            written += _write_map(view, folder / "map", pool)
+        core, regions, parents = view.core, view.places.regions, view.parents
+        _write_json(folder / "regions.json.gz", _columns(view, regions[:core], parents[:core]))
+        _write_json(folder / "finer.json.gz", _columns(view, regions[core:], parents[core:]))
+        asked = {"asked": _write_asked(view, folder / "asked")}
+        _write_json(folder / "index.json.gz", _index(view, with_series) | asked)
+        for each in written:
+            each.result()  # an error is raised here
 
 
 def _index(view: View, with_series: list[int]) -> dict[str, Any]:
@@ -193,15 +206,20 @@ def _columns(view: View, regions: Sequence[Region], parents: npt.NDArray[np.int3
 def _points(view: View, regions: Sequence[Region]) -> list[list[int] | None]:
     """Return the projected centre of each region that has a known centre and no outline."""
     shapes = view.shapes
+    points: list[list[int] | None] = [None] * len(regions)
     if shapes is None:
-        return [None] * len(regions)
-    points: list[list[int] | None] = []
-    for region in regions:
-        if region.place_id in shapes.outlines or region.longitude is None or region.latitude is None:
-            points.append(None)
-        else:
-            (point,) = shapes.project(region.place_id, np.array([[region.longitude, region.latitude]]))
-            points.append(np.rint(point).astype(int).tolist())
+        return points
+    known = [
+        (i, region.place_id, region.longitude, region.latitude)
+        for i, region in enumerate(regions)
+        if region.place_id not in shapes.outlines and region.longitude is not None and region.latitude is not None
+    ]
+    if not known:
+        return points
+    numbers, places, east, north = zip(*known, strict=True)
+    projected = shapes.project(places, np.column_stack((east, north)))
+    for i, point in zip(numbers, np.rint(projected).astype(int).tolist(), strict=True):
+        points[i] = point
     return points
 
 
@@ -210,19 +228,23 @@ def _outlines(view: View, shapes: Shapes) -> npt.NDArray[np.int32]:
     return packed(shapes.width, shapes.height, shapes.arcs, of_core)
 
 
-def _write_map(view: View, folder: Path) -> None:
+def _write_map(view: View, folder: Path, pool: Executor) -> list[Future[None]]:
     """Write the map of each trend, one file per block of weeks."""
     table, weeks = view.table, len(view.dataset.weeks)
     known = table.numbers < view.core
     dense = np.full((view.core, *table.values.shape[1:]), MISSING, dtype=np.int32)
     dense[table.numbers[known]] = table.values[known]
-    for trend in range(dense.shape[1]):
-        for block, first in enumerate(range(0, weeks, BLOCK_WEEKS)):
-            part = dense[:, trend, :, first : first + BLOCK_WEEKS]
-            _write_numbers(folder / f"{trend}-{block}.bin.gz", part.transpose(2, 1, 0))
+
+    def write(trend: int, block: int) -> None:
+        first = block * BLOCK_WEEKS
+        part = dense[:, trend, :, first : first + BLOCK_WEEKS]
+        _write_numbers(folder / f"{trend}-{block}.bin.gz", part.transpose(2, 1, 0), _MAP_PACKING)
+
+    blocks = range(-(-weeks // BLOCK_WEEKS))
+    return [pool.submit(write, trend, block) for trend in range(dense.shape[1]) for block in blocks]
 
 
-def _write_series(view: View, folder: Path) -> list[int]:
+def _write_series(view: View, folder: Path, pool: Executor) -> tuple[list[int], list[Future[None]]]:
     """Write each region with those of its children that have values; return the numbers of the regions with a file.
 
     A file starts with its number of rows and the region number of each row.
@@ -233,11 +255,14 @@ def _write_series(view: View, folder: Path) -> list[int]:
     for row, number in enumerate(table.numbers):
         if number:
             rows_of.setdefault(int(parents[number]), []).append(row)
-    for number, children in rows_of.items():
+
+    def write(number: int, children: list[int]) -> None:
         rows = ([row_of[number]] if number in row_of else []) + children
         head = np.array([len(rows), *table.numbers[rows]], dtype=np.int32)
-        _write_numbers(folder / f"{number}.bin.gz", np.concatenate((head, table.values[rows].ravel())))
-    return sorted(rows_of)
+        numbers = np.concatenate((head, table.values[rows].ravel()))
+        _write_numbers(folder / f"{number}.bin.gz", numbers, _SERIES_PACKING)
+
+    return sorted(rows_of), [pool.submit(write, number, children) for number, children in rows_of.items()]
 
 
 def _write_asked(view: View, folder: Path) -> dict[str, Any] | None:
@@ -253,14 +278,17 @@ def _write_asked(view: View, folder: Path) -> dict[str, Any] | None:
     return {"weeks": asked.weeks, "files": names}
 
 
-def _write_numbers(path: Path, numbers: npt.NDArray[np.int32]) -> None:
+def _write_numbers(path: Path, numbers: npt.NDArray[np.int32], packing: Packing) -> None:
     planes = np.ascontiguousarray(numbers.astype("<i4")).view(np.uint8).reshape(-1, 4).T
-    _write(path, planes.tobytes())
+    _write(path, planes.tobytes(), packing)
 
 
 def _write_json(path: Path, content: Any) -> None:
-    _write(path, json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8"))
+    _write(path, json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8"), _TEXT_PACKING)
 
 
-def _write(path: Path, content: bytes) -> None:
-    path.write_bytes(gzip.compress(content, compresslevel=9, mtime=0))
+def _write(path: Path, content: bytes, packing: Packing) -> None:
+    """Write a gzip file, which has no name and no time in it."""
+    level, strategy = packing
+    packer = zlib.compressobj(level, wbits=_GZIP, strategy=strategy)
+    path.write_bytes(packer.compress(content) + packer.flush())

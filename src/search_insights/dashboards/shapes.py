@@ -24,7 +24,7 @@ from search_insights.spec.deeper import deeper_outlines
 from search_insights.spec.geography import Region
 
 Parents = Mapping[str, str | None]
-PointProjection = Callable[[str, Points], Points]
+PointProjection = Callable[[Sequence[str], Points], Points]  # of points that lie in the regions of these place_ids
 
 WIDTH = 16_000
 _FEWEST_POINTS = 2
@@ -46,7 +46,7 @@ class Shapes:
     height: int
     arcs: list[list[int]]
     outlines: dict[str, list[list[int]]]
-    project: Callable[[str, Points], Points]
+    project: PointProjection
 
 
 def us_topology() -> dict[str, Any]:
@@ -73,13 +73,13 @@ def project_shapes(topology: dict[str, Any], parents: Parents) -> Shapes | None:
     if not outlines:
         return None
     arcs = [decoded(arc, topology.get("transform")) for arc in topology["arcs"]]
-    flat, project_point = (_as_us if _US in parents else _as_any)(outlines, arcs, parents)
+    flat, project_each = (_as_us if _US in parents else _as_any)(outlines, arcs, parents)
     used = sorted({line_number(arc) for rings in outlines.values() for ring in rings for arc in ring})
     x0, y0, x1, y1 = bounds(np.vstack([flat[i] for i in used]))
     scale = WIDTH / max(x1 - x0, 1e-9)
 
-    def project(place_id: str, points: Points) -> Points:
-        return (project_point(place_id, points) - (x0, y0)) * scale
+    def project(places: Sequence[str], points: Points) -> Points:
+        return (project_each(places, points) - (x0, y0)) * scale
 
     lines = [np.rint((line - (x0, y0)) * scale).astype(int) for line in flat]
     return Shapes(WIDTH, math.ceil((y1 - y0) * scale), [_differences(line) for line in lines], outlines, project)
@@ -100,7 +100,7 @@ def project_points(regions: Sequence[Region]) -> Shapes | None:
     margin = _MARGIN * max(right - left, bottom - top)
     scale = WIDTH / (right - left + 2 * margin)
 
-    def project(place_id: str, given: Points) -> Points:
+    def project(places: Sequence[str], given: Points) -> Points:
         return (flat(given) - (left - margin, top - margin)) * scale
 
     return Shapes(WIDTH, math.ceil((bottom - top + 2 * margin) * scale), [], {}, project)
@@ -112,9 +112,12 @@ def _as_us(outlines: Outlines, arcs: list[Points], parents: Parents) -> tuple[li
     projections = {"": albers(*_MAINLAND)} | insets
     part_of = _insets_of_lines(outlines, parents)
 
-    def project(place_id: str, points: Points) -> Points:
-        part = next((p for p in _lineage(place_id, parents) if p in projections), "")
-        return projections[part](points)
+    def project(places: Sequence[str], points: Points) -> Points:
+        parts = np.array([next((p for p in _lineage(place, parents) if p in insets), "") for place in places])
+        projected = np.empty_like(points)
+        for part, projection in projections.items():
+            projected[parts == part] = projection(points[parts == part])
+        return projected
 
     return [projections[part_of.get(i, "")](arc) for i, arc in enumerate(arcs)], project
 
@@ -123,7 +126,7 @@ def _as_any(outlines: Outlines, arcs: list[Points], parents: Parents) -> tuple[l
     """Project any other country around its own centre."""
     layout = lay_out(outlines, arcs)
     flat = [layout.projections[layout.part_of.get(i, 0)](arc) for i, arc in enumerate(arcs)]
-    return flat, lambda place_id, points: layout.project(points)
+    return flat, lambda places, points: layout.project(points)
 
 
 def _geometries(topology: dict[str, Any]) -> list[dict[str, Any]]:

@@ -64,8 +64,7 @@ def _check_place(row: dict[str, str | None], dataset: Dataset) -> None:
 
 
 def read_values(dataset: Dataset, number_of: Mapping[str, int]) -> Table:
-    """Return every value of the dataset by region number, trend and week."""
-    _check_rows(dataset)
+    """Return every value of the dataset by region number, trend and week; refuse two rows for a region and week."""
     names = [trend.column for trend in dataset.trends]
     decimals = _decimals(dataset, names)
     cells = ", ".join(
@@ -77,23 +76,27 @@ def read_values(dataset: Dataset, number_of: Mapping[str, int]) -> Table:
             f"({identifier(name + '_high')} - {identifier(name)})",
         )
     )
-    sql = f"SELECT place_id, CAST(date - DATE '1970-01-01' AS INTEGER) AS day, {cells} FROM {dataset.table}"
-    columns = list(ask(dataset, sql, fetch="fetchnumpy").values())
-    places, row_of = np.unique(np.asarray(columns[0], dtype=object), return_inverse=True)
-    values = np.full((len(places), len(names), len(_PARTS), len(dataset.weeks)), MISSING, dtype=np.int32)
+    sql = f"""
+        SELECT number, CAST(date - DATE '1970-01-01' AS INTEGER) AS day, {cells}
+        FROM {dataset.table} JOIN numbers USING (place_id) WHERE date IS NOT NULL"""
+    columns = list(ask(dataset, sql, fetch="fetchnumpy", numbers=number_of).values())
+    shown = np.zeros(len(number_of), dtype=bool)
+    shown[columns[0]] = True
+    numbers, row_of = np.flatnonzero(shown).astype(np.int32), (np.cumsum(shown) - 1)[columns[0]]
+    values = np.full((len(numbers), len(names), len(_PARTS), len(dataset.weeks)), MISSING, dtype=np.int32)
     week_of = _week_numbers(dataset, np.asarray(columns[1]))
+    _require_one_row(dataset, row_of, week_of)
     for i, column in enumerate(columns[2:]):
         values[row_of, i // len(_PARTS), i % len(_PARTS), week_of] = np.asarray(column)
-    numbers = np.array([number_of[place] for place in places], dtype=np.int32)
-    order = np.argsort(numbers)
-    return Table(numbers[order], values[order], decimals)
+    return Table(numbers, values, decimals)
 
 
-def _check_rows(dataset: Dataset) -> None:
+def _require_one_row(dataset: Dataset, row_of: npt.NDArray[np.intp], week_of: npt.NDArray[np.intp]) -> None:
     """Refuse a table with a row of no week, or with two rows for a region and week."""
-    counts = "count(*), count(date), count(DISTINCT (place_id, date))"
-    [(rows, dated, distinct)] = ask(dataset, f"SELECT {counts} FROM {dataset.table}")
-    if not rows == dated == distinct:
+    [(rows,)] = ask(dataset, f"SELECT count(*) FROM {dataset.table}")
+    found = np.zeros((row_of.max(initial=-1) + 1, len(dataset.weeks)), dtype=bool)
+    found[row_of, week_of] = True
+    if not rows == row_of.size == found.sum():
         raise InputError(f"{dataset.parquet.path}: has rows of no week, or two for one region and week")
 
 
@@ -109,16 +112,22 @@ def _decimals(dataset: Dataset, names: Sequence[str]) -> int:
 
 
 def require_same_csv(dataset: Dataset) -> None:
-    """Refuse a CSV file that says anything else than the Parquet file: both are offered, and only one is shown."""
+    """Refuse a CSV file that says anything else than the Parquet file, row by row: only one of both is shown."""
     table, values = csv_table(dataset.csv.path), {trend.column for trend in dataset.trends}
     ends = {column + end for column in values for end in ("_low", "_high")}
     columns = [c for c in dataset.fields if c not in ends | {"level", "code"}]
     header = [row[0] for row in ask(dataset, f"DESCRIBE SELECT * FROM {table}", dataset.csv)]
-    texts = ", ".join(f"CAST({_csv_value(c) if c in values else identifier(c)} AS TEXT)" for c in columns)
+    names = [identifier(c) for c in columns]
+    texts = ", ".join(
+        f"CAST({_csv_value(c) if c in values else name} AS TEXT) AS {name}"
+        for c, name in zip(columns, names, strict=True)
+    )
+    # Where one table has fewer rows, the join fills up with NULL, also in `is_row`.
+    differs = " OR ".join(f"a.{name} IS DISTINCT FROM b.{name}" for name in (*names, "is_row"))
     sql = f"""
-        SELECT (SELECT count(*) FROM {table}) = (SELECT count(*) FROM {dataset.table})
-           AND NOT EXISTS (SELECT * FROM {table} EXCEPT ALL SELECT {texts} FROM {dataset.table})"""
-    if header != columns or not ask(dataset, sql, dataset.csv)[0][0]:
+        SELECT count(*) FROM (SELECT *, true AS is_row FROM {table}) AS a
+        POSITIONAL JOIN (SELECT {texts}, true AS is_row FROM {dataset.table}) AS b WHERE {differs}"""
+    if header != columns or ask(dataset, sql, dataset.csv) != [(0,)]:
         raise InputError(f"{dataset.csv.path}: does not have the rows of {dataset.parquet.path.name}; publish it again")
 
 
@@ -137,12 +146,25 @@ def _week_numbers(dataset: Dataset, days: npt.NDArray[np.int32]) -> npt.NDArray[
     return numbers
 
 
-def ask(dataset: Dataset, sql: str, table: TableFile | None = None, fetch: str = "fetchall") -> Any:
-    """Return the result of a query; any error is one of the file, which may be anything."""
+def ask(
+    dataset: Dataset,
+    sql: str,
+    table: TableFile | None = None,
+    fetch: str = "fetchall",
+    numbers: Mapping[str, int] | None = None,
+) -> Any:
+    """Return the result of a query; any error is one of the file, which may be anything.
+
+    `numbers` are a table of their own in it, with the columns `place_id` and `number`.
+    """
     import duckdb
 
     try:
         with connect() as connection:
+            if numbers is not None:
+                places = np.array(list(numbers), dtype=object)
+                given = {"place_id": places, "number": np.fromiter(numbers.values(), dtype=np.int32)}
+                connection.register("numbers", given)
             return getattr(connection.execute(sql), fetch)()
     except (duckdb.Error, UnicodeError, ValueError, OverflowError):
         raise InputError(

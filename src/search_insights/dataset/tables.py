@@ -84,8 +84,11 @@ def write_tables(release: Release, folder: Path) -> None:
 
 
 def _create_rows(connection: "duckdb.DuckDBPyConnection", release: Release) -> None:
-    """Create the table of rows to publish."""
-    weeks, numbers = np.nonzero(release.published.any(axis=2))
+    """Create the table of rows to publish, sorted as they are published: what is sorted is soon sorted again."""
+    in_order = np.argsort(_ranks(release))
+    shown = np.asarray(release.published.any(axis=2))
+    places, weeks = np.nonzero(shown[:, in_order].T)
+    numbers = in_order[places]
     columns = {
         "number": numbers.astype(np.int32),
         "day": np.array([week.toordinal() for week in release.trends.weeks], dtype=np.int32)[weeks],

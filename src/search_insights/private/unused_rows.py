@@ -50,12 +50,13 @@ def _reasons(ask: Ask, condition: str, country: Sequence[str]) -> tuple[int, int
     names = ", ".join(literal(name.encode("utf-8").hex().upper()) for name in country)
     of_country = f"hex(region) IN ({names})" if country else "false"
     unknown = "user_id IS NOT NULL AND region IS NOT NULL AND name IS NULL"
+    # Nearly all rows were used, and are left out before anything is counted: this takes a third of the time.
     (row,) = ask(f"""
         SELECT count(*) FILTER (WHERE user_id IS NULL),
                count(*) FILTER (WHERE user_id IS NOT NULL AND region IS NULL),
                count(*) FILTER (WHERE {unknown} AND {of_country}),
                count(*) FILTER (WHERE {unknown} AND NOT {of_country})
-        FROM named_log WHERE {condition}""")
+        FROM named_log WHERE {condition} AND (user_id IS NULL OR region IS NULL OR name IS NULL)""")
     return row[0], row[1], row[2], row[3]
 
 

@@ -234,7 +234,7 @@ def _is_formula(text: str) -> bool:
 
     Some begin a formula with a full-width sign too, skip what cannot be seen before it, or divide rows at semicolons.
     """
-    if text.isalnum():
+    if text.isalnum() or (text.isascii() and text[0].isalnum() and ";" not in text):
         return False
     cells = unicodedata.normalize("NFKC", text).split(";")
     return any(next(dropwhile(_is_unseen, cell), "") in _FORMULA_STARTS for cell in cells)

@@ -8,7 +8,8 @@ truth with the stated probability, whatever x* and y* are. If Y is not clearly p
 the value is dropped.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
@@ -43,25 +44,43 @@ def assess(
 ) -> Ratios:
     """Divide noisy counts by noisy counts, and assess each ratio by its interval.
 
-    Where even the least reach is too wide, the value is dropped, and its ends are not refined. Where counts are not
-    whole numbers, `reach_x` is how far the noise of X reaches (reach_of_means.py), and that of Y is as good as normal.
+    Counts of three axes are of several weeks, the first; a week at a time fits into the cache. Where
+    even the least reach is too wide, the value is dropped, and its ends are not refined. Where counts are not whole
+    numbers, `reach_x` is how far the noise of X reaches (reach_of_means.py), and that of Y is as good as normal.
     """
     x, y = np.broadcast_arrays(x, y)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        value = x / y
-    if reach_x is not None:
-        z = NormalDist().inv_cdf((1 + rule.confidence) / 2)
-        low, high = _fieller(x, y, reach_x, z * sigma_y)
-        positive = (x > 0) & (y > 0)
-        kept = positive & np.isfinite(high) & _close(value, low, high, rule)
-        return Ratios(value, np.maximum(low, 0.0), high, positive, kept)
-    reach = reach_of(sigma_x, sigma_y, rule.confidence)
+    if reach_x is None:
+        of_week = partial(_assess, rule=rule, reach=reach_of(sigma_x, sigma_y, rule.confidence))
+    else:
+        of_week = partial(_assess_means, rule=rule, reach_x=reach_x, sigma_y=sigma_y)
+    if x.ndim < 3:
+        return of_week(x, y)
+    weeks = [of_week(*each) for each in zip(x, y, strict=True)]
+    return Ratios(*(np.stack([getattr(week, field.name) for week in weeks]) for field in fields(Ratios)))
+
+
+def _assess(x: Floats, y: Floats, rule: Reliability, reach: Reach) -> Ratios:
+    value = _divided(x, y)
     narrow, (low, high) = _reached(x, y, reach, reach.least), _reached(x, y, reach, reach.most)
     positive = (x > 0) & (y > 0)
     kept = positive & np.isfinite(high) & _close(value, narrow[0], narrow[1], rule)
     _refine(x, y, low, high, narrow[0], reach, kept)
     kept[kept] = _close(value[kept], low[kept], high[kept], rule)
     return Ratios(value, np.maximum(low, 0.0), high, positive, kept)
+
+
+def _assess_means(x: Floats, y: Floats, rule: Reliability, reach_x: Floats, sigma_y: Floats) -> Ratios:
+    value, z = _divided(x, y), NormalDist().inv_cdf((1 + rule.confidence) / 2)
+    low, high = _fieller(x, y, reach_x, z * sigma_y)
+    positive = (x > 0) & (y > 0)
+    kept = positive & np.isfinite(high) & _close(value, low, high, rule)
+    return Ratios(value, np.maximum(low, 0.0), high, positive, kept)
+
+
+def _divided(x: Floats, y: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        value: Floats = x / y
+    return value
 
 
 def _close(value: Floats, low: Floats, high: Floats, rule: Reliability) -> Bools:
