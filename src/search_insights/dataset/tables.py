@@ -84,7 +84,7 @@ def write_tables(release: Release, folder: Path) -> None:
 
 
 def _create_rows(connection: "duckdb.DuckDBPyConnection", release: Release) -> None:
-    """Create the table of rows to publish, sorted as they are published: what is sorted is soon sorted again."""
+    """Create the table of rows to publish, in the order in which they are published."""
     in_order = np.argsort(_ranks(release))
     shown = np.asarray(release.published.any(axis=2))
     places, weeks = np.nonzero(shown[:, in_order].T)
