@@ -74,7 +74,8 @@ def _headline(view: View) -> str:
 
 
 def _picture(view: View) -> str:
-    body = _map(view, view.shapes) if view.shapes is not None else _chart(view)
+    shapes = view.shapes  # without outlines if only the centres of regions are known
+    body = _map(view, shapes) if shapes is not None and shapes.outlines else _chart(view)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}">'
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#ffffff"/>'
