@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from search_insights.dashboards.site import dashboard
+from search_insights.spec.geography import load_geography
 from tests.support.browser import (
     OpenPage,
     changed_map_image,
@@ -17,6 +19,7 @@ from tests.support.browser import (
     wait_for_map,
 )
 from tests.support.dashboards import CALIFORNIA, FIRST_WEEK, SAN_FRANCISCO, TEXAS_ON_MAP
+from tests.support.other_country import other_geography
 
 
 def test_the_first_view_is_the_country_in_its_newest_week(open_page: OpenPage) -> None:
@@ -123,6 +126,19 @@ def test_gaps_and_zeros_look_different(browser: Browser, zero_site: Path) -> Non
         visitor.open("?region=qz/p/01&week=2023-10-08")
         row = page.locator("#table tbody tr", has_text="O'Hara'")
         expect(row.locator("strong")).to_have_text("0")
+
+
+def test_regions_of_which_only_centres_are_known_are_points_on_the_map(
+    browser: Browser, other_data: Path, tmp_path: Path
+) -> None:
+    """Without outlines, a geography with centres makes a map of points; the table lists the regions beside it."""
+    geography = load_geography(other_geography(tmp_path))
+    site = dashboard([other_data], tmp_path / "site", geographies=[geography]).folder
+    with served(site) as address, visit(browser, address) as visitor:
+        visitor.open("")
+        wait_for_map(visitor.page, "firewood", 4)
+        expect(visitor.page.locator("#table tbody tr")).to_have_count(3)
+        expect(visitor.page.locator("#note")).to_be_hidden()
 
 
 def test_the_week_moves_by_slider_buttons_and_arrow_keys(open_page: OpenPage) -> None:

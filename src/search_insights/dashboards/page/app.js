@@ -287,6 +287,7 @@ function followHash() {
 
 // The page stays as it is; the next change requests the missing data again.
 function showError(error) {
+  console.error(error); // for whoever looks for the cause
   weeks.giveUp();
   const element = byId(app.release ? "note" : "loading");
   element.hidden = false;

@@ -68,7 +68,7 @@ export class TableCard {
     const finest = r.levels.filter((l) => l.outlined).at(-1);
     const rows = r.children(container);
     const found = [{ kind: "children", level, within: container, rows, read: reader(childSeries) }];
-    if (container === 0 && r.hasMap && finest !== level)
+    if (container === 0 && finest && finest !== level)
       found.push({ kind: "finest", level: finest, within: 0, rows: regionsOf(finest) });
     if (n !== container || r.parents[n] < 0) return found;
     const parent = r.parents[n];
