@@ -21,7 +21,7 @@ from search_insights.spec.cells import CellList
 from search_insights.spec.top_searches import TopSearches
 from search_insights.support.arrays import Counts, Numbers
 
-_WEEK = "-- The week\n"
+_WEEK, _REGIONS = "-- The week\n", "-- The regions\n"
 
 
 @dataclass(frozen=True)
@@ -70,24 +70,28 @@ def count_texts(
     engine.give("text_places", {"place": places, "region": _regions(cells, names, places)})
     engine.give("known_texts", {"text": sorted(set(known))})
     engine.give("text_floor", {"min_users": np.array([top.min_users])})
-    for statement in statements_of(_sql().split(_WEEK)[1]):
-        engine.run(statement)
+    of_week, of_regions = _sql().split(_WEEK)[1].split(_REGIONS)
+    _run(engine, of_week)
     if engine.model is None:
         raise RuntimeError("a log of categories has no texts")
     users = dict.fromkeys(known, 0) | dict(engine.ask("SELECT text, users FROM candidates"))
     texts = tuple(sorted(users))
-    found = engine.arrays("SELECT text, region, users FROM region_users")
-    order = {text: i for i, text in enumerate(texts)}
-    if not set(found["text"].tolist()) <= order.keys():  # no message may name a text that is not shown
-        raise RuntimeError("the log changed while its texts were counted; run again")
+    engine.give("counted_texts", {"text": texts, "number": np.arange(len(texts))})
+    _run(engine, of_regions)
+    found = engine.arrays("SELECT number, region, users FROM region_users")
     return TextCounts(
         texts,
         engine.model.classify(texts).astype(np.int64),
         np.array([users[text] for text in texts], dtype=np.int64),
-        np.array([order[text] for text in found["text"]], dtype=np.int64),
+        found["number"].astype(np.int64),
         found["region"].astype(np.int64),
         found["users"].astype(np.int64),
     )
+
+
+def _run(engine: Engine, sql: str) -> None:
+    for statement in statements_of(sql):
+        engine.run(statement)
 
 
 def _regions(cells: CellList, names: RegionNames, places: Numbers) -> Numbers:

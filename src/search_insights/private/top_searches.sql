@@ -30,11 +30,12 @@ GROUP BY e.user_id, e.draw;
 --      text_places (place, region)         the region of the coarsest level in which a place lies; -1 for none
 --      known_texts (text)                  the public list: what was shown before
 --      text_floor (min_users)
--- Out: candidates (text, users), region_users (text, region, users)
+-- Out: candidates (text, users), region_users (number, region, users)
 --
 -- Users count, not user-days: who searches for a text on several days counts once. So one user-day changes the number of
 -- users of one text by at most one, in all and in one region. A text that is not on the public list and has fewer users
--- than the floor is in neither result: it never leaves the engine.
+-- than the floor is in neither result: it never leaves the engine. Candidates are asked for first, and are then given
+-- back with a number each, as counted_texts (text, number): regions are counted for these texts and no others.
 
 CREATE OR REPLACE TEMP VIEW candidates AS
 SELECT t.text, t.users
@@ -42,10 +43,11 @@ FROM (SELECT text, count(DISTINCT user_id) AS users FROM week_texts GROUP BY tex
 LEFT JOIN known_texts AS k ON t.text = k.text
 WHERE k.text IS NOT NULL OR t.users >= (SELECT max(min_users) FROM text_floor);
 
+-- The regions
 CREATE OR REPLACE TEMP VIEW region_users AS
-SELECT w.text, p.region, count(DISTINCT w.user_id) AS users
+SELECT c.number, p.region, count(DISTINCT w.user_id) AS users
 FROM week_texts AS w
-JOIN candidates AS c ON w.text = c.text
+JOIN counted_texts AS c ON w.text = c.text
 JOIN text_places AS p ON w.place = p.place
 WHERE p.region >= 0
-GROUP BY w.text, p.region;
+GROUP BY c.number, p.region;
