@@ -120,9 +120,9 @@ def test_topics_are_returned_for_the_texts_that_have_one(packaged: Classifier) -
 def test_a_text_counts_as_normalised_if_it_is_public_and_still_has_a_topic(packaged: Classifier) -> None:
     """What counts in top searches is a function of the words alone: variants are one text, private words none.
 
-    Only texts with a topic are given; of those that were typed otherwise, the counted form is classified again.
+    Only texts with a topic are given; of those with other letters than ASCII, the counted form is classified again.
     """
-    texts = ["Covid VACCINE,  near me?", "covid vaccine near me", "covid vaccine quuxley", "Near me?"]
+    texts = ["Covid VACCINE,  near me?", "covid vaccine near me", "covid vaccine quuxley", "\uff2eear me?"]
     near = "covid vaccine near me"
     assert countable_texts(packaged, packaged_vocabulary(), texts) == [near, near, None, None]
     assert countable_texts(packaged, packaged_vocabulary(), []) == []

@@ -78,6 +78,15 @@ def test_a_normalised_text_has_the_words_that_the_classifier_reads(text: str) ->
     assert words_of([normalised(text)]) == words_of([text])
 
 
+@given(
+    st.lists(st.sampled_from(["COVID", "covid's", "19", "Vaccine", "safe", "va", "-", "  ", "_", "\n", "'", "\x00"]))
+)
+def test_a_text_of_ascii_has_the_topic_of_its_normalised_form(packaged: Classifier, pieces: list[str]) -> None:
+    """So its counted form need not be classified again: same words, and cues have spaces only where words end."""
+    texts = ["".join(pieces), " ".join(pieces)]
+    assert packaged.classify(normalised_texts(texts)).tolist() == packaged.classify(texts).tolist()
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

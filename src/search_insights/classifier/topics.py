@@ -43,11 +43,12 @@ def countable_texts(classifier: Classifier, vocabulary: Vocabulary, texts: Seque
     """Return the text that each of some texts with a topic counts in, or None.
 
     It is classified as it is counted: its topic is a function of the counted text, not of how somebody typed it. Of one
-    that was typed as it is counted, the topic is known already.
+    that was typed in ASCII the topic is known already: the classifier reads the same words in both. Other letters may
+    become different ones when they are normalised.
     """
     normal = normalised_texts(texts)
     counted = vocabulary.allows(normal)
-    other = [i for i in np.flatnonzero(counted).tolist() if normal[i] != texts[i]]
+    other = [i for i in np.flatnonzero(counted).tolist() if not texts[i].isascii()]
     counted[other] = classifier.classify([normal[i] for i in other]) > 0
     return [text if counts else None for text, counts in zip(normal, counted.tolist(), strict=True)]
 

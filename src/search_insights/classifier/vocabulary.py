@@ -63,8 +63,12 @@ class Vocabulary:
         return hashlib.sha256(json.dumps(lists).encode()).hexdigest()
 
     def allows(self, texts: Sequence[str]) -> Bools:
-        """Return which of some texts may be shown. A text that is not normalised may not."""
-        return np.fromiter(map(self._allows, texts), dtype=np.bool_, count=len(texts))
+        """Return which of some texts may be shown. A text that is not normalised may not.
+
+        People type the same words in many ways, so each of the texts is looked at once.
+        """
+        allowed = {text: self._allows(text) for text in dict.fromkeys(texts)}
+        return np.fromiter(map(allowed.__getitem__, texts), dtype=np.bool_, count=len(texts))
 
     def _allows(self, text: str) -> bool:
         """Most texts are settled by a look at all their words; only the others are searched for phrases and places."""
@@ -79,7 +83,14 @@ class Vocabulary:
         return not other or self._in_place(words, other[0], other[-1])
 
     def _in_place(self, words: list[str], first: int, last: int) -> bool:
-        """Whether a name of a place has all words from `first` to `last`, and perhaps some on either side."""
+        """Whether a name of a place has all words from `first` to `last`, and perhaps some on either side.
+
+        Mostly these words are the name itself. If not, each has to be in some name, before longer ones are tried.
+        """
+        if " ".join(words[first : last + 1]) in self.places:
+            return True
+        if not self._in_places.issuperset(words[first : last + 1]):
+            return False
         begins = range(max(0, last + 1 - self._longest), first + 1)
         ends = range(last + 1, min(len(words), first + self._longest) + 1)
         return any(" ".join(words[begin:end]) in self.places for begin in begins for end in ends)
@@ -93,6 +104,11 @@ class Vocabulary:
     def _in_phrases(self) -> frozenset[str]:
         """Every word of a phrase: most words that are not known are in none, and that is found at once."""
         return frozenset(word for phrase in self.phrases for word in phrase.split(" "))
+
+    @cached_property
+    def _in_places(self) -> frozenset[str]:
+        """Every word of a name of a place."""
+        return frozenset(word for name in self.places for word in name.split(" "))
 
     @cached_property
     def _numbers(self) -> frozenset[str]:
