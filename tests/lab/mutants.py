@@ -348,7 +348,7 @@ MUTANTS = {
     ),
     "texts_of_every_search": Mutant(
         "top searches: a user-day counts in every text that it has",
-        _texts_sql("ON e.user_id = d.user_id AND e.draw = d.draw", "ON e.user_id = d.user_id"),
+        _texts_sql("GROUP BY user_id;", "GROUP BY user_id, text;"),
         ("tests/private/test_top_searches.py::test_a_user_day_counts_in_one_text",),
     ),
     "variance_without_parent": Mutant(

@@ -2,8 +2,8 @@
 --
 -- The statements above the line "-- The week" run for the searches of one day, the others once, at the end of the week.
 --
--- In:  events (user_id, draw, text)   text: normalised, of a search about a topic, made of the public vocabulary;
---                                     NULL for all other searches
+-- In:  events (user_id, draw, text)   text: normalised, of a search about a topic, made of the public vocabulary, or its
+--                                     number in the order of texts; NULL for all other searches
 -- Out: day_texts (user_id, text, draw)
 --
 -- A user-day counts in one text: that of its smallest draw among its searches with a text. So the vocabulary is applied
@@ -11,18 +11,11 @@
 -- bounding.sql; equal draws are searches of one user at one instant in one place, and the first text in order is taken,
 -- so that a task that runs twice takes the same. The text counts where it was searched, in the place of its draw.
 
-CREATE OR REPLACE TEMP VIEW text_draws AS
-SELECT user_id, min(draw) AS draw
+CREATE OR REPLACE TEMP VIEW day_texts AS
+SELECT user_id, min_by(text, (draw, text)) AS text, min(draw) AS draw
 FROM events
 WHERE text IS NOT NULL
 GROUP BY user_id;
-
-CREATE OR REPLACE TEMP VIEW day_texts AS
-SELECT e.user_id, min(e.text) AS text, e.draw
-FROM events AS e
-JOIN text_draws AS d ON e.user_id = d.user_id AND e.draw = d.draw
-WHERE e.text IS NOT NULL
-GROUP BY e.user_id, e.draw;
 
 -- The week
 --
