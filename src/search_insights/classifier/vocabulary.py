@@ -79,7 +79,10 @@ class Vocabulary:
 
     def _has_one_place(self, words: list[str]) -> bool:
         """Whether all that is neither a word nor in a phrase is within one name of a place."""
-        other = [i for i, word in enumerate(words) if word not in self.words and not self._in_phrase(words, i)]
+        unknown = [i for i, word in enumerate(words) if word not in self.words]
+        if len(unknown) == 1 and words[unknown[0]] in self.places:
+            return True  # as it mostly is
+        other = [i for i in unknown if not self._in_phrase(words, i)]
         return not other or self._in_place(words, other[0], other[-1])
 
     def _in_place(self, words: list[str], first: int, last: int) -> bool:
