@@ -9,7 +9,7 @@ from search_insights.dp.accounting import require_promise
 from search_insights.spec.geography import load_country, load_geography
 from search_insights.spec.spec_file import load_spec
 from tests.support.command_line import Run, assert_one_line
-from tests.support.dashboards import data_folder, read_json
+from tests.support.dashboards import data_folder, read_json, read_outlines
 
 NEW = ("--time-zone", "Europe/Dublin", "--topic", "pollen", "--first-week", "2021-01-04")
 
@@ -33,7 +33,7 @@ def test_a_country_gets_a_release_a_dataset_and_a_map(
     package = json.loads((home / "dataset" / "datapackage.json").read_text(encoding="utf-8"))
     assert [source["title"].split(",")[0] for source in package["sources"]] == ["Natural Earth"]
     data = data_folder(home / "site", "IE_search_trends")
-    rings, about = read_json(data / "outlines.json.gz")["rings"], read_json(data / "index.json.gz")["about"]
+    rings, about = read_outlines(data / "outlines.bin.gz")["rings"], read_json(data / "index.json.gz")["about"]
     assert sum(bool(found) for found in rings) == 26
     assert any("Public domain" in text for section in about for text in section["text"])
 
