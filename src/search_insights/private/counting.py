@@ -107,7 +107,36 @@ def tally_week(
 ) -> WeekCounts:
     """Bound and count a week; `object_to` learns of everything that makes its log unfit for publication."""
     with _forgetting_texts(engine):
-        return _tally_week(engine, cells, names, week, requested, tolerance, progress, object_to, known_texts)
+        counts, source = cells.zeros(), engine.log.source
+        days: list[DayCounts] = []
+        no_region = np.zeros(len(names.columns), dtype=np.int64)
+        top = None if known_texts is None or engine.model is None else cells.coverage.spec.top_searches
+        vocabulary = vocabulary_for(top) if top else None
+        for day in week.days:
+            found = engine.bound(day, *week.day_bounds(day), vocabulary)
+            _object_to_unknown_categories(object_to, found, cells.coverage.spec, day, source.column("category"))
+            _object_to_ambiguous_codes(object_to, found, names, day, source.column("region"))
+            no_region = no_region + np.array(found.no_region)
+            add_contributions(counts, cells, names, found)
+            days.append(DayCounts(day, found.events, user_days(found, cells.coverage.spec)))
+            progress(f"{day:%a}")
+        used = sum(day.events for day in days)
+        asked, country = (requested[0] - MARGIN, requested[1] + MARGIN), cells.coverage.geography.country
+        unused = engine.unused_rows(week.begin, week.end, asked, used, (country.code, country.place_id))
+        _object_to_unused(object_to, unused, week, tolerance)
+        unknown = dict(zip((c.role for c in names.columns), no_region.tolist(), strict=True)) if names.by_level else {}
+        _object_to_unknown(object_to, unknown, used, week, tolerance, source)
+        empty = [each.day for each in days if not each.events]
+        _object_to_missing_days(object_to, [day for day in empty if day not in tolerance.missing_days], week)
+        texts = count_texts(engine, cells, names, top, known_texts or ()) if top else None
+        return WeekCounts(
+            counts,
+            unused,
+            {level: rows for level, rows in unknown.items() if rows},
+            tuple(days),
+            texts,
+            vocabulary.fingerprint if vocabulary else "",
+        )
 
 
 @contextmanager
@@ -121,49 +150,6 @@ def _forgetting_texts(engine: Engine) -> Iterator[None]:
             engine.forget_texts()
         raise
     engine.forget_texts()
-
-
-def _tally_week(
-    engine: Engine,
-    cells: CellList,
-    names: RegionNames,
-    week: Week,
-    requested: tuple[datetime, datetime],
-    tolerance: Tolerance,
-    progress: Progress,
-    object_to: Objection,
-    known_texts: Sequence[str] | None,
-) -> WeekCounts:
-    counts, source = cells.zeros(), engine.log.source
-    days: list[DayCounts] = []
-    no_region = np.zeros(len(names.columns), dtype=np.int64)
-    top = None if known_texts is None or engine.model is None else cells.coverage.spec.top_searches
-    vocabulary = vocabulary_for(top) if top else None
-    for day in week.days:
-        found = engine.bound(day, *week.day_bounds(day), vocabulary)
-        _object_to_unknown_categories(object_to, found, cells.coverage.spec, day, source.column("category"))
-        _object_to_ambiguous_codes(object_to, found, names, day, source.column("region"))
-        no_region = no_region + np.array(found.no_region)
-        add_contributions(counts, cells, names, found)
-        days.append(DayCounts(day, found.events, user_days(found, cells.coverage.spec)))
-        progress(f"{day:%a}")
-    used = sum(day.events for day in days)
-    asked, country = (requested[0] - MARGIN, requested[1] + MARGIN), cells.coverage.geography.country
-    unused = engine.unused_rows(week.begin, week.end, asked, used, (country.code, country.place_id))
-    _object_to_unused(object_to, unused, week, tolerance)
-    unknown = dict(zip((c.role for c in names.columns), no_region.tolist(), strict=True)) if names.by_level else {}
-    _object_to_unknown(object_to, unknown, used, week, tolerance, source)
-    empty = [each.day for each in days if not each.events]
-    _object_to_missing_days(object_to, [day for day in empty if day not in tolerance.missing_days], week)
-    texts = count_texts(engine, cells, names, top, known_texts or ()) if top else None
-    return WeekCounts(
-        counts,
-        unused,
-        {level: rows for level, rows in unknown.items() if rows},
-        tuple(days),
-        texts,
-        vocabulary.fingerprint if vocabulary else "",
-    )
 
 
 def user_days(found: Contributions, spec: Spec) -> int:
