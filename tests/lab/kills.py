@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import FrameType
@@ -147,11 +148,14 @@ def _run(
         signal.signal(number, _end)  # as in the installed program
     if setup:
         setup()
+    watch = _Watch(at)
     if at or steps:
-        sys.settrace(_Watch(at, steps).enter)
+        sys.settrace(watch.enter)
     code = main(arguments)
     sys.settrace(None)
     sys.stdout.flush()
+    if steps:
+        steps.write_text("".join(json.dumps(step) + "\n" for step in watch.steps), encoding="utf-8")
     os._exit(code)
 
 
@@ -166,31 +170,35 @@ def die_after_commit() -> None:
     Store.commit_week = last_commit  # type: ignore[method-assign, assignment]
 
 
-def _module(frame: FrameType) -> str:
-    """Return the file of a frame's module, relative to the package; empty if it belongs to another package."""
-    path = Path(frame.f_code.co_filename)
+@cache
+def _module(filename: str) -> str:
+    """Return a file relative to the package; empty if it belongs to another package."""
+    path = Path(filename)
     return path.relative_to(_PACKAGE).as_posix() if path.is_relative_to(_PACKAGE) else ""
 
 
 class _Watch:
-    """Count the lines of the writing modules as they are reached, and die at one of them."""
+    """Count the lines of the writing modules as they are reached, and die at one of them.
 
-    def __init__(self, at: Step | None, steps: Path | None) -> None:
-        self._at, self._steps = at, steps
+    A process that is to die watches the lines of one module only; one that is to list its steps watches all.
+    """
+
+    def __init__(self, at: Step | None) -> None:
+        self._at, self._modules = at, frozenset([at[0]] if at else WRITERS)
         self._reached: Counter[tuple[str, int]] = Counter()
+        self.steps: list[Step] = []
 
     def enter(self, frame: FrameType, event: str, argument: Any) -> Any:
-        return self._line if _module(frame) in WRITERS else None
+        return self._line if _module(frame.f_code.co_filename) in self._modules else None
 
     def _line(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event == "line":
-            where = _module(frame), frame.f_lineno
+            where = _module(frame.f_code.co_filename), frame.f_lineno
             self._reached[where] += 1
             step = (*where, self._reached[where])
-            if self._steps:
-                with self._steps.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(step) + "\n")
-            if step == self._at:
+            if self._at is None:
+                self.steps.append(step)
+            elif step == self._at:
                 os.kill(os.getpid(), signal.SIGKILL)
         return self._line
 

@@ -1,9 +1,12 @@
 """Bounding of a few events with the engines that the program uses."""
 
+import atexit
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import duckdb
@@ -176,12 +179,35 @@ def bench(coverage: Coverage, session: "SparkSession | None" = None, levels: Seq
         spark_log = SparkLog(source, (), {}, INSTANTS, queries=False)
         yield Bench(SparkTable(SparkEngine(session, spark_log, coverage.spec, names, model=None)), cells, names)
         return
-    with duckdb.connect() as connection:
+    with _database() as connection:
         regions = ", ".join(f"{column} TEXT" for column in source.places.values())
         connection.execute(f"CREATE TABLE log (user_id BIGINT, timestamp TIMESTAMPTZ, {regions}, category TEXT)")
         register_names_in_duckdb(connection, names)
         log = SearchLog(source, (), (), INSTANTS, "BIGINT", queries=False)
         yield Bench(DuckDbTable(DuckDbEngine(connection, log, coverage.spec, names, model=None)), cells, names)
+
+
+_numbers = itertools.count()
+
+
+@contextmanager
+def _database() -> "Iterator[duckdb.DuckDBPyConnection]":
+    """Give an empty database. All share one instance: a new one takes time to open, for each of many examples."""
+    name = f"bench_{next(_numbers)}"
+    with _instance().cursor() as connection:
+        connection.execute(f"ATTACH ':memory:' AS {name}")
+        connection.execute(f"USE {name}")
+        try:
+            yield connection
+        finally:
+            connection.execute("USE memory")
+            connection.execute(f"DETACH {name}")
+
+
+@cache
+def _instance() -> "duckdb.DuckDBPyConnection":  # quoted: a cached function that holds DuckDB's class outlives it
+    atexit.register(_instance.cache_clear)  # while Python still runs: DuckDB complains about what is left
+    return duckdb.connect()
 
 
 def for_all(session: "SparkSession | None", examples: int, rule: Callable[[st.DataObject], None]) -> None:

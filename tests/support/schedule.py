@@ -25,7 +25,7 @@ _LONG = {
 
 def files_with_spark() -> set[str]:
     """Return the files of tests that need Spark."""
-    files = (_ROOT / "tests" / "private").rglob("test_*.py")
+    files = (_ROOT / "tests").rglob("test_*.py")
     return {file.relative_to(_ROOT).as_posix() for file in files if "SparkSession" in file.read_text(encoding="utf-8")}
 
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from search_insights.anonymization import LogSource, anonymize
+from search_insights.anonymization import LogSource, anonymize, open_duckdb_engine
 from search_insights.calibration.start import start
 from search_insights.dashboards.site import dashboard
 from search_insights.dataset.publication import Published, publish
 from search_insights.evaluation.accuracy import Accuracy, evaluate, save_accuracy_chart
 from search_insights.evaluation.exact_counts import add_exact_counts
+from search_insights.evaluation.remembered_counts import RememberedCounts
 from search_insights.simulation.simulation import simulate
 from search_insights.spec.commented import commented_toml
 from search_insights.spec.coverage import Coverage
@@ -128,10 +129,16 @@ def demonstrate(
         if coverage.spec.name not in PACKAGED_SPECS:
             made.spec.write_text(commented_toml(coverage.spec, _HEAD), encoding="utf-8")
             write_regions(made.regions, coverage.geography.regions)
-        anonymize(LogSource((str(made.log),)), made.store, simulated.weeks, coverage, progress=progress)
+        exact = RememberedCounts(coverage)
+        anonymize(
+            *(LogSource((str(made.log),)), made.store, simulated.weeks, coverage),
+            open_engine=exact.open_engine if named is None else open_duckdb_engine,
+            progress=progress,
+        )
         published = publish(made.store, made.dataset, progress=progress)
         dashboard([made.dataset], made.site, progress=progress)
-        add_exact_counts(made.truth, named or made.log, simulated.weeks, coverage, progress)
+        known = exact.of_weeks(simulated.weeks)  # not those that the store had before this run
+        add_exact_counts(made.truth, named or made.log, simulated.weeks, coverage, progress, known=known)
     progress("comparing with the truth")
     accuracy = evaluate(made.store, made.truth)
     save_accuracy_chart(accuracy, made.accuracy_chart)

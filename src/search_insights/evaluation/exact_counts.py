@@ -5,8 +5,11 @@ add noise to. Nothing else in the program writes an exact count, and no store ev
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
+from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -34,26 +37,24 @@ def add_exact_counts(
     progress: Callable[[str], None],
     *,
     level_columns: bool = False,
+    known: Mapping[date, Counts] = MappingProxyType({}),
 ) -> None:
     """Count the weeks of a simulated log exactly, and add the counts to its truth.
 
     With `level_columns`, each level is counted where the people are, although a ZIP may extend into several counties:
     by its own column, and the finest level by the column `region`, from which X4 takes nothing that another level has.
+    Weeks whose counts are `known` are not counted again (remembered_counts.py).
     """
-    span = (weeks[0].begin, weeks[-1].end)
     with connect() as connection:
         connection.execute(
             "CREATE TABLE exact (week DATE, level TEXT, place_id TEXT, category TEXT, exact_count BIGINT)"
         )
         for source, levels in _sources(log, coverage.spec, level_columns):
-            names, cells = region_names(coverage, source), CellList(coverage)
-            with open_duckdb_engine(source, coverage.spec, names) as engine:
-                for week in weeks:
-                    progress(f"truth of week {week}")
-                    found = count_week(engine, cells, names, week, span, Tolerance(other_weeks=True), lambda day: None)
-                    connection.register("given", _columns(cells, found.counts, levels))
-                    connection.execute("INSERT INTO exact SELECT CAST(? AS DATE), * FROM given", [week.first_day])
-                    connection.unregister("given")
+            cells = CellList(coverage)
+            for first_day, counts in chain(known.items(), _counted(source, weeks, cells, known, progress)):
+                connection.register("given", _columns(cells, counts, levels))
+                connection.execute("INSERT INTO exact SELECT CAST(? AS DATE), * FROM given", [first_day])
+                connection.unregister("given")
         identity = json.dumps(truth_identity(truth))
         with replacing_file(truth) as draft, private_files():
             connection.execute(f"""
@@ -63,6 +64,26 @@ def add_exact_counts(
                       ORDER BY week, level, place_id, category)
                 TO {literal(str(draft))} (FORMAT parquet, COMPRESSION zstd,
                     KV_METADATA {{notice: {literal(PRIVATE)}, {IDENTITY}: {literal(identity)}}})""")
+
+
+def _counted(
+    source: LogSource,
+    weeks: Sequence[Week],
+    cells: CellList,
+    known: Mapping[date, Counts],
+    progress: Callable[[str], None],
+) -> Iterator[tuple[date, Counts]]:
+    """Count the weeks that are not known."""
+    coverage, span = cells.coverage, (weeks[0].begin, weeks[-1].end)
+    unknown = [week for week in weeks if week.first_day not in known]
+    if not unknown:
+        return
+    names = region_names(coverage, source)
+    with open_duckdb_engine(source, coverage.spec, names) as engine:
+        for week in unknown:
+            progress(f"truth of week {week}")
+            found = count_week(engine, cells, names, week, span, Tolerance(other_weeks=True), lambda day: None)
+            yield week.first_day, found.counts
 
 
 def _sources(log: Path, spec: Spec, level_columns: bool) -> list[tuple[LogSource, tuple[str, ...]]]:

@@ -4,7 +4,7 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,7 @@ def _read_text(path: Path) -> str:
         raise InputError(f"{path}: a spec is TOML in UTF-8; this file is not text in UTF-8") from None
 
 
+@lru_cache(maxsize=16)  # a command reads the spec of its store several times, and nothing changes a spec
 def parse_spec(text: str, source: str = "spec", *, draft: bool = False, start: bool = False) -> Spec:
     """Return the spec in the text of a TOML file; `source` names the file in errors. A draft may have no sigmas."""
     try:

@@ -7,7 +7,7 @@ off the counts above are if a log names the finer level only.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from search_insights.errors import GeographyError
 from search_insights.spec.geography import PACKAGED_GEOGRAPHY, Geography, Region
 from search_insights.spec.table_file import read_table_file
-from search_insights.support.sql import connect
+from search_insights.support.sql import public_reader
 
 _COLUMNS = ("place_id", "also_in", "share")
 _ROUNDING = 1e-6  # shares are rounded, so those of one region may add up to a little more than 1
@@ -132,9 +132,14 @@ def load_straddling(geography: Geography, source: str | Path | None = None) -> S
 
 def is_packaged_us(geography: Geography) -> bool:
     """Return whether a geography is the packaged United States: the packaged straddling table names its fingerprint."""
+    return _packaged_fingerprint() == [(geography.fingerprint,)]
+
+
+@cache
+def _packaged_fingerprint() -> list[tuple[str]]:
     query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = 'geography'"
-    with resources.as_file(_packaged()) as path, connect() as connection:
-        return connection.execute(query, [str(path)]).fetchall() == [(geography.fingerprint,)]
+    with resources.as_file(_packaged()) as path, public_reader() as connection:
+        return connection.execute(query, [str(path)]).fetchall()
 
 
 def _packaged() -> Traversable:
@@ -145,7 +150,7 @@ def _packaged_rows(geography: Geography) -> tuple[Straddle, ...]:
     """Return the packaged rows, which are about the packaged geography and no other."""
     if not is_packaged_us(geography):
         return ()
-    with resources.as_file(_packaged()) as path, connect() as connection:
+    with resources.as_file(_packaged()) as path, public_reader() as connection:
         return tuple(
             Straddle(*row) for row in connection.read_parquet(str(path)).project(", ".join(_COLUMNS)).fetchall()
         )

@@ -49,6 +49,7 @@ def _names_of_countries() -> frozenset[str]:
     return frozenset(row.split("\t")[2] for row in rows if not row.startswith("#"))
 
 
+@cache
 def _names_by_old_name() -> dict[str, str]:
     """Return what each link of IANA's own file links to: lines `L name old-name`."""
     lines = (_DATA / "tzdata.zi").read_text(encoding="utf-8").splitlines()
