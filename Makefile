@@ -16,7 +16,9 @@ help:
 demo: $(VENV)/core.stamp
 	$(BIN)/search-insights demo
 
-# Two files of tests at once.
+# Two files of tests at once; so no matrix is multiplied on two cores, where threads that wait would cost time of others.
+test: export OMP_NUM_THREADS := 1
+test: export OPENBLAS_NUM_THREADS := 1
 test: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

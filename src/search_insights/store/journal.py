@@ -15,6 +15,7 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -95,6 +96,7 @@ def _add(journal: Journal, line: str, where: str) -> None:
         raise StoreError(f"{where}: expected a week and a checksum; the journal is damaged, fix the line")
 
 
+@lru_cache(maxsize=4096)  # a journal is read before and after each week, and has a line for each
 def _parse(line: str) -> FinalWeek | LostWeek | Mark | tuple[Place, Path] | None:
     """Return the record of a line; None if it is not one."""
     try:
