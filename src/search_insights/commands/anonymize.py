@@ -19,7 +19,6 @@ from search_insights.commands.options import coverage_of
 if TYPE_CHECKING:
     from search_insights.anonymization import WeekDone
 
-HELP = "bound, count and noise weeks of a log, and commit them to the store"
 EXAMPLE = (
     "search-insights anonymize log/*.parquet --store releases.db --week 2021-03-08\n"
     "search-insights anonymize log.csv --store releases.db --from 2021-01-04 --to 2021-05-31 --column user_id=uid\n"
