@@ -13,7 +13,7 @@ from search_insights.dp.accounting import account
 from search_insights.dp.composition import STEP, convolved, on_grid
 from search_insights.dp.library import library
 from search_insights.dp.losses import Losses, epsilon_of_case
-from search_insights.dp.reference import reference_epsilon, require_reference
+from search_insights.dp.reference import is_same, reference_epsilon, require_reference
 from search_insights.errors import CheckFailed
 from search_insights.spec.spec import Spec
 
@@ -30,7 +30,16 @@ def dense(found: object) -> tuple[int, np.ndarray]:
 def test_epsilon_is_that_of_dp_accounting(sigmas: list[float], delta: float, twice: bool) -> None:
     """The library makes and composes the same mechanisms; both epsilons are the same number, as far as those go."""
     sigmas = sigmas * 2 if twice else sigmas
-    assert epsilon_of_case(sigmas, delta) == pytest.approx(reference_epsilon(sigmas, delta), rel=1e-8, abs=1e-8)
+    assert is_same(epsilon_of_case(sigmas, delta), reference_epsilon(sigmas, delta), delta)
+
+
+def test_epsilons_that_differ_are_not_the_same() -> None:
+    """At the paper's delta the sixth decimal counts; at a tiny delta floating-point numbers give fewer."""
+    assert is_same(math.inf, math.inf, 1e-5)
+    assert not is_same(math.inf, 2.0, 1e-5)
+    assert not is_same(2.186, 2.18601, 1e-5)
+    assert is_same(2.186, 2.18601, 1e-9)
+    assert not is_same(2.186, 2.19, 1e-9)
 
 
 @settings(max_examples=10)

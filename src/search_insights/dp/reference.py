@@ -15,8 +15,8 @@ from search_insights.dp.library import library
 from search_insights.dp.losses import below, from_library, step_for
 from search_insights.errors import CheckFailed
 
-# Both compute with floating-point numbers, in another order.
-_SAME = 1e-6
+# Both compute with floating-point numbers in another order, so that their deltas differ by some 1e-14.
+_SAME, _SAME_DELTA = 1e-6, 1e-13
 
 
 def require_reference(accounting: Accounting) -> None:
@@ -24,11 +24,17 @@ def require_reference(accounting: Accounting) -> None:
     for found in accounting.cases:
         sigmas = [sigma.value for sigma in found.case.sigmas]
         epsilon = reference_epsilon(sigmas, accounting.promise.delta, found.case.chance)
-        if not math.isclose(epsilon, found.epsilon, rel_tol=_SAME, abs_tol=_SAME):
+        if not is_same(epsilon, found.epsilon, accounting.promise.delta):
             raise CheckFailed(
                 f"case {found.case.name!r}: dp-accounting composes its mechanisms to epsilon {epsilon:.6f}, this "
                 f"program to {found.epsilon:.6f}; do not publish, and report it with the spec"
             )
+
+
+def is_same(epsilon: float, other: float, delta: float) -> bool:
+    """Return whether two epsilons at this delta are the same, as far as floating-point numbers go."""
+    tolerance = _SAME + _SAME_DELTA / delta
+    return math.isclose(epsilon, other, rel_tol=tolerance, abs_tol=tolerance)
 
 
 def reference_epsilon(sigmas: Sequence[float], delta: float, chance: float = 0.0) -> float:
