@@ -72,12 +72,14 @@ def compare(release: Release, out: Path, new: str, connection: "duckdb.DuckDBPyC
     import duckdb
 
     regions, old = release.trends.regions, table_in(release, out)
+    if not old.exists():
+        return Comparison(_all_new(release), (), frozenset(), moved_lines(release, out))
     known = {
         "place_id": np.array([region.place_id for region in regions], dtype=object),
         "level": np.array([region.level for region in regions], dtype=object),
         "sparse": release.removed,
     }
-    before = csv_table(old) if old.exists() else f"(SELECT * FROM {new} LIMIT 0)"
+    before = csv_table(old)
     connection.register("known_regions", known)
     try:
         pairs = _pairs(release, out, _header(before, connection))
@@ -97,6 +99,17 @@ def compare(release: Release, out: Path, new: str, connection: "duckdb.DuckDBPyC
         gone=tuple((level, place_id) for level, place_id, was_shown, is_shown, *_ in found if was_shown > is_shown),
         shown=frozenset(place_id for _, place_id, was_shown, *_ in found if was_shown),
         lines=moved_lines(release, out),
+    )
+
+
+def _all_new(release: Release) -> tuple[Change, ...]:
+    """Return the changes where nothing was published: all values appear."""
+    levels = np.array([region.level for region in release.trends.regions])
+    found = {level: release.published[:, levels == level].sum(axis=(0, 1)).tolist() for level in release.levels}
+    return tuple(
+        Change(level, trend.name, found[level][i], found[level][i], 0, 0, 0, 0)
+        for level in release.levels
+        for i, trend in enumerate(release.columns)
     )
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -174,11 +175,20 @@ def _refuse_second_noise(release: Release, out: Path) -> None:
 
 
 def _dates(csv: Path) -> set[str]:
-    """Return the weeks of a published table; none if there is no such file."""
-    import duckdb
+    """Return the weeks of a published table; none if there is no such file.
 
+    It is read again only if it is another file, or was written to: nobody can set the time of its last change back.
+    """
     if not csv.exists():
         return set()
+    found = csv.stat()
+    return _dates_of(csv, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
+
+
+@lru_cache(maxsize=1)
+def _dates_of(csv: Path, version: tuple[int, ...]) -> set[str]:
+    import duckdb
+
     with connect() as connection:
         try:
             return {str(row[0]) for row in connection.execute(f"SELECT DISTINCT date FROM {csv_table(csv)}").fetchall()}

@@ -8,11 +8,13 @@ truth with the stated probability, whatever x* and y* are. If Y is not clearly p
 the value is dropped.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from functools import partial
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from search_insights.spec.publication_rules import Reliability
 from search_insights.support.arrays import Bools, Floats
@@ -44,19 +46,41 @@ def assess(
 ) -> Ratios:
     """Divide noisy counts by noisy counts, and assess each ratio by its interval.
 
-    Counts of three axes are of several weeks, the first; a week at a time fits into the cache. Where
-    even the least reach is too wide, the value is dropped, and its ends are not refined. Where counts are not whole
-    numbers, `reach_x` is how far the noise of X reaches (reach_of_means.py), and that of Y is as good as normal.
+    Counts of three axes are of several weeks, the first.
     """
     x, y = np.broadcast_arrays(x, y)
-    if reach_x is None:
-        of_week = partial(_assess, rule=rule, reach=reach_of(sigma_x, sigma_y, rule.confidence))
-    else:
-        of_week = partial(_assess_means, rule=rule, reach_x=reach_x, sigma_y=sigma_y)
+    of_week = assessment(sigma_x, sigma_y, rule, reach_x)
     if x.ndim < 3:
         return of_week(x, y)
-    weeks = [of_week(*each) for each in zip(x, y, strict=True)]
-    return Ratios(*(np.stack([getattr(week, field.name) for week in weeks]) for field in fields(Ratios)))
+    return in_rows((of_week(*each) for each in zip(x, y, strict=True)), len(x))
+
+
+def assessment(
+    sigma_x: Floats, sigma_y: Floats, rule: Reliability, reach_x: Floats | None = None
+) -> Callable[[Floats, Floats], Ratios]:
+    """Return the function that assesses the counts of a week: all weeks have the same noise.
+
+    Where even the least reach is too wide, the value is dropped, and its ends are not refined. Where counts are not
+    whole numbers, `reach_x` is how far the noise of X reaches (reach_of_means.py), and that of Y is as good as normal.
+    """
+    if reach_x is None:
+        reach = reach_of(sigma_x, sigma_y, rule.confidence)
+        return lambda x, y: _assess(*np.broadcast_arrays(x, y), rule, reach)
+    return lambda x, y: _assess_means(*np.broadcast_arrays(x, y), rule, reach_x, sigma_y)
+
+
+def in_rows(weeks: Iterable[Ratios], number: int) -> Ratios:
+    """Return the ratios of so many weeks as one, with the week as the first axis.
+
+    A week at a time fits into the cache, and what it needed is used again for the next.
+    """
+    rows: list[npt.NDArray[Any]] = []
+    for i, week in enumerate(weeks):
+        parts = [getattr(week, field.name) for field in fields(Ratios)]
+        rows = rows or [np.empty((number, *part.shape), part.dtype) for part in parts]
+        for row, part in zip(rows, parts, strict=True):
+            row[i] = part
+    return Ratios(*rows)
 
 
 def _assess(x: Floats, y: Floats, rule: Reliability, reach: Reach) -> Ratios:
