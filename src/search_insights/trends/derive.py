@@ -87,7 +87,7 @@ def trends_of(cells: CellList, weeks: Sequence[date], noisy: Counts) -> Trends:
         found = estimates(cells, counts[None].astype(np.float64))[0][0]
         return assess_week(trend_counts(spec, found), found[:, :1])
 
-    ratios = in_rows((of_week(each) for each in noisy), len(noisy))
+    ratios = in_rows(lambda i: of_week(noisy[i]), len(noisy))
     regions = (cells.coverage.geography.country, *cells.regions)
     return Trends(spec, tuple(weeks), regions, ratios, spec.trends, np.ones(ratios.kept.shape, dtype=bool))
 

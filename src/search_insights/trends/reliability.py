@@ -8,7 +8,9 @@ truth with the stated probability, whatever x* and y* are. If Y is not clearly p
 the value is dropped.
 """
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from statistics import NormalDist
 from typing import Any
@@ -52,7 +54,7 @@ def assess(
     of_week = assessment(sigma_x, sigma_y, rule, reach_x)
     if x.ndim < 3:
         return of_week(x, y)
-    return in_rows((of_week(*each) for each in zip(x, y, strict=True)), len(x))
+    return in_rows(lambda i: of_week(x[i], y[i]), len(x))
 
 
 def assessment(
@@ -69,18 +71,26 @@ def assessment(
     return lambda x, y: _assess_means(*np.broadcast_arrays(x, y), rule, reach_x, sigma_y)
 
 
-def in_rows(weeks: Iterable[Ratios], number: int) -> Ratios:
-    """Return the ratios of so many weeks as one, with the week as the first axis.
+def in_rows(of_week: Callable[[int], Ratios], weeks: int) -> Ratios:
+    """Return the ratios of weeks as one, with the week as the first axis.
 
-    A week at a time fits into the cache, and what it needed is used again for the next.
+    A week at a time fits into the cache, and each core takes one.
     """
-    rows: list[npt.NDArray[Any]] = []
-    for i, week in enumerate(weeks):
-        parts = [getattr(week, field.name) for field in fields(Ratios)]
-        rows = rows or [np.empty((number, *part.shape), part.dtype) for part in parts]
+    first = _parts(of_week(0))
+    rows = [np.empty((weeks, *part.shape), part.dtype) for part in first]
+
+    def fill(week: int, parts: Sequence[npt.NDArray[Any]]) -> None:
         for row, part in zip(rows, parts, strict=True):
-            row[i] = part
+            row[week] = part
+
+    fill(0, first)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda week: fill(week, _parts(of_week(week))), range(1, weeks)))  # an error is raised here
     return Ratios(*rows)
+
+
+def _parts(ratios: Ratios) -> list[npt.NDArray[Any]]:
+    return [getattr(ratios, field.name) for field in fields(Ratios)]
 
 
 def _assess(x: Floats, y: Floats, rule: Reliability, reach: Reach) -> Ratios:
