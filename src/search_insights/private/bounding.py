@@ -51,10 +51,10 @@ def events_query(
     text = ", text" if texts else ""
     log = _classified_log(spec, columns, condition, text) if queries else _categorized_log(spec, columns, condition)
     # Random bits before the join with names: fewer columns then pass it.
+    no_topic = f"CASE WHEN category = 0 THEN CAST({NO_TOPIC} AS BIGINT) ELSE CAST(0 AS BIGINT) END"
+    random_bits = random(key, NO_TOPIC - (1 << (names.place_bits + CLASS_BITS)))
     drawn = f"""
-            SELECT user_id, {columns}, category{text},
-                   {random(key, NO_TOPIC - (1 << (names.place_bits + CLASS_BITS)))}
-                       | CASE WHEN category = 0 THEN CAST({NO_TOPIC} AS BIGINT) ELSE CAST(0 AS BIGINT) END AS random_bits
+            SELECT user_id, {columns}, category{text}, {random_bits} | {no_topic} AS random_bits
             FROM ({log}) AS given WHERE user_id IS NOT NULL"""
     return f"""
         SELECT user_id, category{text}, random_bits | {_place(names)} AS draw
