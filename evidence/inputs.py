@@ -78,8 +78,10 @@ def simulate_with_truth(
     return log, truth
 
 
-def make_store(path: Path, weeks: int) -> None:
+def make_store(path: Path, weeks: int, *, first: int = 0) -> None:
     """Commit weeks of counts such as a log could give, with rounded normal noise, which is good enough for speed.
+
+    They begin with week number `first`; a store that is there already gets them in addition.
 
     Every region has searches in proportion to its population; about 2 % of them are about vaccination, and that share
     varies from week to week.
@@ -88,9 +90,9 @@ def make_store(path: Path, weeks: int) -> None:
     cells, spec = CellList(coverage), coverage.spec
     population = np.array([region.population or 5_000 for region in cells.regions], dtype=np.float64)
     expected = SEARCHES_PER_HEAD * population[:, None] * TOPICS
-    rng = np.random.default_rng(7)
+    rng = np.random.default_rng(7 + first)
     with create_or_open_store(path, coverage) as store:
-        for number in range(weeks):
+        for number in range(first, first + weeks):
             week = Week(spec.sparsity.first_week + timedelta(weeks=number), spec.time_zone)
             interest = np.array([1.0, *[1 + 0.8 * np.sin(number / 8)] * 3])
             noisy: Counts = (rng.poisson(expected * interest).ravel() + rng.normal(0, cells.sigmas)).astype(np.int64)

@@ -128,6 +128,13 @@ PARTS = (
         (1.5, 2),
     ),
     _benchmark(
+        "weeks",
+        "time of publishing, of one more week and of the site, for 160 and for 520 weeks",
+        "--rounds 1",
+        "",
+        (3, 8),
+    ),
+    _benchmark(
         "simulate",
         "speed of the simulator, next to DuckDB writing two columns of numbers",
         "",

@@ -84,9 +84,9 @@ def test_the_accounting_imports_little_and_leaves_the_rest_to_be_imported_whole(
 
 
 @given(st.integers(1, 3_000_000))
-def test_a_fast_length_is_long_enough_and_has_no_large_factor(least: int) -> None:
+def test_afast_length_is_long_enough_and_has_no_large_factor(least: int) -> None:
     """It is not above SciPy's own choice among such lengths."""
-    length = module._fast_length(least)
+    length = module.fast_length(least)
     assert least <= length <= scipy.fft.next_fast_len(least, real=True)
     for factor in (2, 3, 5):
         while length % factor == 0:

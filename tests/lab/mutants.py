@@ -85,8 +85,8 @@ def _place_per_level(monkeypatch: Patch) -> None:
     """The open levels count in the place of the largest draw, the others in that of the smallest."""
     _sql(monkeypatch, "min(draw) AS draw", "min(draw) AS draw, max(draw) AS open_draw", "vaccination-v2")
     both = (
-        ("category, (draw >>", "category, (open_draw >>"),
-        ("-1 AS classed", "(draw >> {CLASS_BITS}) & {mask} AS classed"),
+        ("topics, draw & {bits} AS bits", "topics, open_draw & {bits} AS bits, draw & {bits} AS classed_bits"),
+        ("-1 AS classed", "classed_bits >> {CLASS_BITS} AS classed"),
     )
     everywhere(monkeypatch, bounding.sums_query, _code(bounding.sums_query, *both))
     one = "cells.first_cells(_regions(spec.level_names, names, found.open_places)).values()"

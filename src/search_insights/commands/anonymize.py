@@ -19,7 +19,6 @@ from search_insights.commands.options import coverage_of
 if TYPE_CHECKING:
     from search_insights.anonymization import WeekDone
 
-HELP = "bound, count and noise weeks of a log, and commit them to the store"
 EXAMPLE = (
     "search-insights anonymize log/*.parquet --store releases.db --week 2021-03-08\n"
     "search-insights anonymize log.csv --store releases.db --from 2021-01-04 --to 2021-05-31 --column user_id=uid\n"
@@ -40,15 +39,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Anonymize the weeks, and tell the operator how it went."""
-    from search_insights.anonymization import anonymize
+    from search_insights.anonymization import anonymize, find_files
 
     coverage = coverage_of(args)
     weeks = weeks_of(args, coverage.spec)
+    source = log_source_of(args, coverage.spec, weeks)
+    if args.engine == "duckdb" and not args.store.exists():  # a week that is in a store needs no log
+        find_files(source.patterns)  # before anything that takes time
     # With another store than that of the settings, what they say of the release is not meant.
     own = args.settings if args.settings and args.settings.store == args.store else None
     with Steps() as steps:
         done = anonymize(
-            log_source_of(args, coverage.spec, weeks),
+            source,
             args.store,
             weeks,
             coverage,

@@ -13,7 +13,6 @@ from search_insights.errors import CheckFailed, UsageError
 if TYPE_CHECKING:
     from search_insights.audit.audit import Audit, AuditedCase
 
-HELP = "try to break the promise by experiment"
 EXAMPLE = "search-insights audit\nsearch-insights audit --draws 1000000 --json"
 
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from search_insights.calibration.expectation import Outlook
     from search_insights.calibration.profile import Profile
 
-HELP = "find sigmas for a target epsilon and delta"
 EXAMPLE = (
     "search-insights calibrate --out release.toml\n"
     "search-insights calibrate --epsilon 1 --delta 1e-6 --out stricter.toml\n"

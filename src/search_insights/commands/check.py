@@ -16,7 +16,6 @@ from search_insights.support.files import private_files, replacing_file
 if TYPE_CHECKING:
     from search_insights.checking import Check
 
-HELP = "look at weeks of a log before anything is spent: what is wrong with them?"
 EXAMPLE = (
     "search-insights check log/*.parquet --store releases.db --week 2021-03-08\n"
     "search-insights check log.csv --week 2021-03-08 --naive-zone Europe/Zurich --json --out ~/private/check.json"

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from search_insights.classifier.train.thresholds import MinPrecision
     from search_insights.spec.spec import Spec
 
-HELP = "train, apply or evaluate the classifier of queries, find queries to label, or make a vocabulary"
 EXAMPLE = (
     "search-insights classify apply queries.csv --out named.csv\n"
     "search-insights classify evaluate --labels labels.csv --model my.model\n"

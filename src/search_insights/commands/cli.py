@@ -17,33 +17,33 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from search_insights.commands.console import Notes, flush, note, one_line, out
-from search_insights.commands.options import with_options
-from search_insights.commands.settings import add_settings, fill_in, open_to_settings, settings_in
+from search_insights.commands.settings_file import add_settings, settings_in
 from search_insights.errors import SearchInsightsError, UsageError
 from search_insights.support.files import is_text
 
-# In the order in which data flows. Each name is a module of `commands` with HELP, EXAMPLE, add_arguments and run.
-COMMANDS = (
-    "demo",
-    "init",
-    "run",
-    "simulate",
-    "classify",
-    "check",
-    "anonymize",
-    "publish",
-    "combine",
-    "dashboard",
-    "serve",
-    "evaluate",
-    "ledger",
-    "store",
-    "privacy",
-    "audit",
-    "calibrate",
-    "regions",
-    "import-us",
-)
+# In the order in which data flows: what each does. Its module of `commands` has EXAMPLE, add_arguments and run, and is
+# imported only if it is asked for: `--help` is quick.
+COMMANDS = {
+    "demo": "run everything end to end on a simulated log",
+    "init": "begin a new release: a spec, a settings file and what to do next",
+    "run": "do all that is due: check, anonymize, publish, dashboard, back up",
+    "simulate": "write a search log of a simulated population",
+    "classify": "train, apply or evaluate the classifier of queries, find queries to label, or make a vocabulary",
+    "check": "look at weeks of a log before anything is spent: what is wrong with them?",
+    "anonymize": "bound, count and noise weeks of a log, and commit them to the store",
+    "publish": "make the public dataset from the store",
+    "combine": "put the datasets of several countries into one folder",
+    "dashboard": "make a static site from a published dataset",
+    "serve": "preview a dashboard on this machine",
+    "evaluate": "say how accurate a release of a simulated log is",
+    "ledger": "show what was spent on which week",
+    "store": "back a store up, restore a backup, declare a week lost, note a mistake, record a new edition",
+    "privacy": "show what the noise promises, case by case",
+    "audit": "try to break the promise by experiment",
+    "calibrate": "find sigmas for a target epsilon and delta",
+    "regions": "look a region up by code or name",
+    "import-us": "make the US geography from the official Census and HUD files",
+}
 
 _signals: list[int] = []
 
@@ -131,6 +131,8 @@ def _print_frames(error: BaseException | None) -> None:
 
 def _report(error: Exception) -> int:
     """Say what went wrong, in one line or in one for each problem of a file; return the exit code."""
+    from search_insights.commands.options import with_options
+
     if isinstance(error, SearchInsightsError):
         first, *rest = (one_line(with_options(line)) for line in error.lines)
         note("\n  ".join([f"search-insights: {first}", *rest]))
@@ -156,14 +158,18 @@ def _end(number: int, frame: object) -> NoReturn:
 
 def _run(arguments: Sequence[str]) -> int:
     if not arguments:
-        _parser().print_help()
+        _outline().print_help()
         flush()
         return 0
+    if arguments[0] in ("-h", "--help"):
+        _outline().parse_args(arguments[:1])
     _refuse_unknown_command(arguments[0])
     for argument in arguments:
         if not is_text(argument):
             raise UsageError(f"{argument}: is not text in UTF-8; rename what has this name")
     args = (_parser(arguments[0]) if arguments[0] in COMMANDS else _parser()).parse_args(arguments)
+    from search_insights.commands.settings import fill_in
+
     fill_in(args, settings_in(arguments))
     code: int = args.run(args)
     flush()  # a closed pipe shows here, where it is handled
@@ -187,6 +193,22 @@ def command_parsers() -> dict[str, argparse.ArgumentParser]:
 @cache
 def _parser(*names: str) -> argparse.ArgumentParser:
     """Return the parser of these commands, or of all: a command that is not asked for is not imported."""
+    parser, subparsers, everywhere = _frame()
+    for name in names or COMMANDS:
+        _add_command(subparsers, name, everywhere)
+    return parser
+
+
+def _outline() -> argparse.ArgumentParser:
+    """Return a parser that knows what the commands do and nothing else of them, for the help on all of them."""
+    parser, subparsers, _ = _frame()
+    for name, summary in COMMANDS.items():
+        subparsers.add_parser(name, help=summary)
+    return parser
+
+
+def _frame() -> "tuple[_Parser, argparse._SubParsersAction[_Parser], _Parser]":
+    """Return a parser without commands, where to add them, and the options that all of them have."""
     everywhere = _Parser(add_help=False)
     everywhere.add_argument("--debug", action="store_true", help="show where an error arose, with a traceback")
     add_settings(everywhere)
@@ -198,16 +220,16 @@ def _parser(*names: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
-    for name in names or COMMANDS:
-        _add_command(subparsers, name, everywhere)
-    return parser
+    return parser, subparsers, everywhere
 
 
 def _add_command(subparsers: "argparse._SubParsersAction[_Parser]", name: str, everywhere: _Parser) -> None:
+    from search_insights.commands.settings import open_to_settings
+
     module = command_module(name)
     parser = subparsers.add_parser(
         name,
-        help=module.HELP,
+        help=COMMANDS[name],
         description=module.__doc__,
         epilog="example:\n" + "\n".join(f"  {line}" for line in module.EXAMPLE.splitlines()),
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from search_insights.commands.console import note, out
 
-HELP = "put the datasets of several countries into one folder"
 EXAMPLE = "search-insights combine us/dataset ie/dataset --out world\nsearch-insights dashboard world --out site"
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from search_insights.commands.console import Steps, out
 
-HELP = "make a static site from a published dataset"
 EXAMPLE = "search-insights dashboard dataset --out site\nsearch-insights serve site"
 
 

@@ -17,7 +17,6 @@ from search_insights.spec.spec_file import DEFAULT_SPEC, PACKAGED_SPECS
 if TYPE_CHECKING:
     from search_insights.commands.demonstration import Demo
 
-HELP = "run everything end to end on a simulated log"
 EXAMPLE = "search-insights demo"
 
 _SHOWN_RANKS = 3  # of each list

@@ -7,7 +7,6 @@ from pathlib import Path
 from search_insights.commands.console import out, out_json, table
 from search_insights.commands.options import add_json
 
-HELP = "say how accurate a release of a simulated log is"
 EXAMPLE = "search-insights evaluate --store releases.db --truth truth.parquet --picture accuracy.svg"
 
 

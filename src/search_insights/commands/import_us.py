@@ -8,7 +8,6 @@ from search_insights.commands.console import out
 from search_insights.spec.geography import load_geography
 from search_insights.spec.straddling import load_straddling
 
-HELP = "make the US geography from the official Census and HUD files"
 EXAMPLE = (
     "search-insights import-us --estimates co-est2018-alldata.csv --counties 2018_Gaz_counties_national.txt \\\n"
     "  --zctas 2018_Gaz_zcta_national.txt --crosswalk ZIP_COUNTY_122021.csv --out geography.parquet"

@@ -32,7 +32,6 @@ from search_insights.spec.weeks import FIRST_WEEK, LAST_WEEK
 from search_insights.store.identity import new_identity
 from search_insights.support.replace_folder import making, require_free
 
-HELP = "begin a new release: a spec, a settings file and what to do next"
 EXAMPLE = (
     "search-insights init --out swiss --geography regions.csv --time-zone Europe/Zurich \\\n"
     '    --topic influenza --topic heat="Heat waves"\n'

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from search_insights.store.ledger import LedgerEntry, LostWeek
     from search_insights.store.opening import StoredLedger
 
-HELP = "show what was spent on which week"
 _NO_REASON = "no reason was given; give one with 'search-insights store lose'"
 EXAMPLE = "search-insights ledger --store releases.db\nsearch-insights ledger --store releases.db --verify --json"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
 
-from search_insights.commands.settings import add_settings
+from search_insights.commands.settings_file import add_settings
 from search_insights.errors import InputError, UsageError
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import PACKAGED_GEOGRAPHY, load_geography

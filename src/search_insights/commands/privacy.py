@@ -11,7 +11,6 @@ from search_insights.errors import CheckFailed
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
 
-HELP = "show what the noise promises, case by case"
 EXAMPLE = "search-insights privacy\nsearch-insights privacy --spec release.toml --json"
 
 
@@ -24,9 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the accounting and say whether the promise holds."""
     from search_insights.dp.accounting import account, delta_of_weeks, epsilon_of_weeks
+    from search_insights.dp.reference import require_reference
 
     spec = load_spec(args.spec)
     accounting = account(spec)
+    require_reference(accounting)
     week = {"epsilon": epsilon_of_weeks(spec, 1), "delta": delta_of_weeks(spec, 1)}
     if args.json:
         out_json(_json(spec, accounting, week))

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from search_insights.trends.release import Release
     from search_insights.trends.sparsity import Judgement
 
-HELP = "make the public dataset from the store"
 EXAMPLE = (
     "search-insights publish --store releases.db --out dataset --dry-run\n"
     "search-insights publish --store releases.db --out dataset"

@@ -31,7 +31,7 @@ _EVERYWHERE = {"--help", "--debug", "--settings", "--no-settings"}
 def reference_page() -> str:
     """Return the page: a table of all commands, then each with its options and an example."""
     lines = [_HEAD, "| command | does |", "| --- | --- |"]
-    lines += [f"| [`{name}`](#{name}) | {command_module(name).HELP} |" for name in COMMANDS]
+    lines += [f"| [`{name}`](#{name}) | {summary} |" for name, summary in COMMANDS.items()]
     for name, parser in command_parsers().items():
         lines += ["", f"## {name}", "", *_command(parser)]
         lines += ["", "```", *command_module(name).EXAMPLE.splitlines(), "```"]

@@ -18,7 +18,6 @@ from search_insights.spec.geography import Region, load_country
 from search_insights.spec.spec import Promise
 from search_insights.spec.straddling import Straddling, load_straddling
 
-HELP = "look a region up by code or name"
 EXAMPLE = (
     'search-insights regions 95023\nsearch-insights regions "san benito" --json\nsearch-insights regions --country IE'
 )

@@ -10,12 +10,11 @@ from search_insights.commands.console import Steps, note, one_line, out
 from search_insights.commands.options import with_options
 from search_insights.commands.settings import with_settings
 from search_insights.errors import InputError, UsageError
-from search_insights.routine.settings import FILE_NAME
+from search_insights.routine.file_name import FILE_NAME
 
 if TYPE_CHECKING:
     from search_insights.routine.run import WeekRun
 
-HELP = "do all that is due: check, anonymize, publish, dashboard, back up"
 EXAMPLE = "search-insights run --dry-run\nsearch-insights run --settings /srv/trends/search-insights.toml"
 
 

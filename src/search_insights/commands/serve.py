@@ -5,7 +5,6 @@ from pathlib import Path
 
 from search_insights.commands.console import flush, out
 
-HELP = "preview a dashboard on this machine"
 EXAMPLE = "search-insights serve site\nsearch-insights serve site --port 8080"
 
 

@@ -7,7 +7,6 @@ from search_insights.commands.console import Steps, note, out
 from search_insights.commands.options import about_option, add_coverage, coverage_of, parse_day
 from search_insights.spec.geography import PACKAGED_GEOGRAPHY
 
-HELP = "write a search log of a simulated population"
 EXAMPLE = "search-insights simulate --out LOG --from 2021-01-04 --weeks 22 --events-per-week 10000000 --seed 7"
 
 

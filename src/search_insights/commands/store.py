@@ -12,7 +12,6 @@ from search_insights.commands.options import add_jobs, parse_day
 from search_insights.errors import UsageError
 from search_insights.support.files import private_files
 
-HELP = "back a store up, restore a backup, declare a week lost, note a mistake, record a new edition"
 EXAMPLE = (
     "search-insights store backup --store releases.db --out backups/2021-03-15.db\n"
     "search-insights store restore backups/2021-03-15.db --store releases.db --dataset dataset\n"

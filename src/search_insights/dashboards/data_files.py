@@ -78,6 +78,17 @@ class View:
         return sum(region.level == level for region in self.places.regions)
 
     @cached_property
+    def reasons(self) -> list[Fact]:
+        """Return why regions are not reported, each reason once."""
+        return sorted(set((self.places.not_reported or {}).values()), key=repr)
+
+    @cached_property
+    def why(self) -> dict[str, int]:
+        """Return, for each region that is not reported, the number of the reason, from 1."""
+        number_of = {reason: i for i, reason in enumerate(self.reasons, start=1)}
+        return {place: number_of[reason] for place, reason in (self.places.not_reported or {}).items()}
+
+    @cached_property
     def parents(self) -> npt.NDArray[np.int32]:
         """Return the number of each region's parent; -1 for the country."""
         number = {region.place_id: i for i, region in enumerate(self.places.regions)}
@@ -131,7 +142,7 @@ def _index(view: View, with_series: list[int]) -> dict[str, Any]:
         "translations": translations(dataset.package),
         "confidence": dataset.package.get("reliability", {}).get("confidence"),
         "knowsUnreported": view.places.not_reported is not None,
-        "reasons": [as_json(reason) for reason in _reasons(view)],
+        "reasons": [as_json(reason) for reason in view.reasons],
         "aliases": aliases_of(view.places.regions),
         "about": about(dataset, view.places),
         "credits": credits_of(dataset),
@@ -185,20 +196,14 @@ def round_step(found: npt.NDArray[np.float64]) -> float:
     return float(f"{power * next(step for step in _ROUND_STEPS if step * power >= wanted * 0.999):.6g}")
 
 
-def _reasons(view: View) -> list[Fact]:
-    return sorted(set((view.places.not_reported or {}).values()), key=repr)
-
-
 def _columns(view: View, regions: Sequence[Region], parents: npt.NDArray[np.int32]) -> dict[str, Any]:
     """Return the regions by column. `why` is 0 for a reported region, else the number of the reason, from 1."""
-    number_of = {reason: i for i, reason in enumerate(_reasons(view), start=1)}
-    reasons = view.places.not_reported or {}
     return {
         "id": [region.place_id for region in regions],
         "code": [region.code for region in regions],
         "name": [region.name for region in regions],
         "parent": parents.tolist(),
-        "why": [number_of.get(reasons.get(region.place_id, ""), 0) for region in regions],
+        "why": [view.why.get(region.place_id, 0) for region in regions],
         "point": _points(view, regions),
     }
 

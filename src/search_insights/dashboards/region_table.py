@@ -59,10 +59,8 @@ def _unreadable(table: TableFile) -> InputError:
 
 
 def _listed(row: Mapping[str, str | None], dataset: Dataset, table: TableFile) -> Listed:
-    for column in ("place_id", "code", "name", "level"):
-        require_publishable(row[column] or "", column, str(table.path))
-    if row["why_not"]:
-        require_publishable(row["why_not"], "why_not", str(table.path))
+    for column in ("place_id", "code", "name", "level", *(["why_not"] if row["why_not"] else [])):
+        require_publishable(row[column] or "", column, table.path)
     try:
         first, last = (date.fromisoformat(text) if (text := row[c]) else None for c in ("first_week", "last_week"))
         region = Region(

@@ -6,9 +6,11 @@ from typing import Any
 
 from search_insights.dataset.folder import Dataset
 from search_insights.spec.publisher import is_address
+from search_insights.support.gzip_file import write_gzip
 from search_insights.support.sql import connect, identifier, literal
 
 _ENDING = "_with_intervals.csv.gz"
+_LEVEL = 4  # of gzip: 6 takes twice as long for 5 % less
 
 
 def credits_of(dataset: Dataset) -> dict[str, Any]:
@@ -48,13 +50,16 @@ def topics_of(dataset: Dataset, trend: str) -> list[dict[str, Any]]:
 
 def write_with_intervals(dataset: Dataset, key: str, folder: Path) -> Path:
     """Write the rows and columns of the Parquet file, intervals too, as compressed CSV; return the file."""
-    path = folder / f"{key}{_ENDING}"
+    path, plain = folder / f"{key}{_ENDING}", folder / f"{key}.tmp"
     ends = {trend.column + end for trend in dataset.trends for end in ("", "_low", "_high")}
     columns = ", ".join(
         f"CAST({identifier(c)} AS DECIMAL(18, 3)) AS {identifier(c)}" if c in ends else identifier(c)
         for c in dataset.fields
     )
-    target = f"{literal(str(path))} (FORMAT csv, HEADER, COMPRESSION gzip)"
     with connect() as connection:
-        connection.execute(f"COPY (SELECT {columns} FROM {dataset.table}) TO {target}")
+        connection.execute(
+            f"COPY (SELECT {columns} FROM {dataset.table}) TO {literal(str(plain))} (FORMAT csv, HEADER)"
+        )
+    write_gzip(plain, path, _LEVEL)
+    plain.unlink()
     return path

@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -112,8 +113,13 @@ def _as_us(outlines: Outlines, arcs: list[Points], parents: Parents) -> tuple[li
     projections = {"": albers(*_MAINLAND)} | insets
     part_of = _insets_of_lines(outlines, parents)
 
+    @cache
+    def part_of_place(place: str) -> str:
+        parent = parents.get(place)
+        return place if place in insets else part_of_place(parent) if parent else ""
+
     def project(places: Sequence[str], points: Points) -> Points:
-        parts = np.array([next((p for p in _lineage(place, parents) if p in insets), "") for place in places])
+        parts = np.array([part_of_place(place) for place in places])
         projected = np.empty_like(points)
         for part, projection in projections.items():
             projected[parts == part] = projection(points[parts == part])

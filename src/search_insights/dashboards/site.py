@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -72,17 +73,18 @@ def dashboard(
     _refuse_to_lose_files(out)
     files = [read_shapes(path, shape_id) for path in shapes]
     try:
-        with replacing(out) as draft:
+        with replacing(out) as draft, ThreadPoolExecutor(1) as pool:
             _copy_page(resources.files("search_insights.dashboards") / "page", draft)
             entries: list[dict[str, Any]] = []
             views: list[View] = []
             for key, dataset in zip(keys, found, strict=True):
                 progress(f"reading {dataset.folder}")
                 downloads = write_downloads(dataset, draft / "dataset" / key)
+                beside = pool.submit(write_with_intervals, dataset, key, draft / "dataset")
                 view = _view(dataset, geographies, [*specs, *packaged_specs()], files, downloads)
-                view = replace(view, beside=(write_with_intervals(dataset, key, draft / "dataset"),))
                 if not views:
                     add_preview(view, draft, address)
+                view = replace(view, beside=(beside.result(),))
                 views.append(view)
                 progress(f"writing the data of {dataset.folder}")
                 entries.append(_write_dataset(view, key, draft))

@@ -60,7 +60,7 @@ def _check_place(row: dict[str, str | None], dataset: Dataset) -> None:
             raise InputError(f"{path}: a row of level {row['level']} has no {column}; publish the dataset again")
     for column, text in row.items():
         if text is not None:
-            require_publishable(text, column, str(path))
+            require_publishable(text, column, path)
 
 
 def read_values(dataset: Dataset, number_of: Mapping[str, int]) -> Table:

@@ -1,13 +1,15 @@
 """What a new release changes in the dataset that it replaces, value by value."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from search_insights.dataset.added_weeks import weeks_added_to
 from search_insights.dataset.folder import csv_table, published_columns, published_table
 from search_insights.dataset.tables import file_stem
 from search_insights.dataset.top_searches import moved_lines
@@ -67,17 +69,26 @@ class Comparison:
         return self.corrected + sparse + sum(change.late for change in self.changes)
 
 
-def compare(release: Release, out: Path, new: str, connection: "duckdb.DuckDBPyConnection") -> Comparison:
-    """Compare the CSV file of a published folder, if there is one, with the rows of a release, as a table of SQL."""
+def compare(
+    release: Release, out: Path, new: str, connection: "duckdb.DuckDBPyConnection", written: Path | None = None
+) -> Comparison:
+    """Compare the CSV file of a published folder, if there is one, with the rows of a release, as a table of SQL.
+
+    If they are `written` already, a table that only has further weeks is known by its bytes.
+    """
     import duckdb
 
     regions, old = release.trends.regions, table_in(release, out)
+    if not old.exists():
+        return _only_new(release, out, set())
+    if written and _same_columns(release, out) and (weeks := weeks_added_to(old, written)) is not None:
+        return _only_new(release, out, weeks)
     known = {
         "place_id": np.array([region.place_id for region in regions], dtype=object),
         "level": np.array([region.level for region in regions], dtype=object),
         "sparse": release.removed,
     }
-    before = csv_table(old) if old.exists() else f"(SELECT * FROM {new} LIMIT 0)"
+    before = csv_table(old)
     connection.register("known_regions", known)
     try:
         pairs = _pairs(release, out, _header(before, connection))
@@ -98,6 +109,30 @@ def compare(release: Release, out: Path, new: str, connection: "duckdb.DuckDBPyC
         shown=frozenset(place_id for _, place_id, was_shown, *_ in found if was_shown),
         lines=moved_lines(release, out),
     )
+
+
+def _only_new(release: Release, out: Path, weeks: Collection[date]) -> Comparison:
+    """Return the comparison with a table of these weeks, or with none, that has the same values: others appear."""
+    levels = np.array([region.level for region in release.trends.regions])
+    old = np.array([week in weeks for week in release.trends.weeks])
+    values, appear = (
+        {level: rows[:, levels == level].sum(axis=(0, 1)).tolist() for level in release.levels}
+        for rows in (release.published, release.published[~old])
+    )
+    changes = tuple(
+        Change(level, trend.name, values[level][i], appear[level][i], 0, 0, 0, 0)
+        for level in release.levels
+        for i, trend in enumerate(release.columns)
+    )
+    was_shown = release.published[old].any(axis=(0, 2))
+    shown = (region.place_id for region, was in zip(release.trends.regions, was_shown.tolist(), strict=True) if was)
+    return Comparison(changes, (), frozenset(shown), moved_lines(release, out))
+
+
+def _same_columns(release: Release, out: Path) -> bool:
+    """Return whether each trend has the column that it had."""
+    before = published_columns(out)
+    return all(before.get(trend.id, trend.column) == trend.column for trend in release.columns)
 
 
 def _header(table: str, connection: "duckdb.DuckDBPyConnection") -> list[str]:

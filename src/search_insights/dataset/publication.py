@@ -1,9 +1,11 @@
 """Publishing: the dataset is made from the store alone, replaced as a whole, and never contradicts itself."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -82,18 +84,21 @@ def publish(
     refuse_second_noise(release, out)
     require_blocklist(release, out)
     try:
-        with replacing(out) as draft:
+        with replacing(out) as draft, ThreadPoolExecutor(1) as pool:
             progress("writing the tables")
+            summarized = pool.submit(_summarize, release, draft)
             write_tables(release, draft)
             write_top_searches(release, draft)
             write_regions(release, draft / REGIONS)
             if publishes_counts(out, counts):
                 write_counts(store_path, release, draft)
             with connect() as connection:
-                found = compare(release, out, csv_table(table_of(release, draft)), connection)
+                written = table_of(release, draft)
+                found = compare(release, out, csv_table(written), connection, written)
             release = with_correction(withdrawing(release, found.shown), found, out, correction)
             progress("writing the statements")
-            summary = _write_statements(release, draft, table)
+            summary = summarized.result()
+            _write_statements(release, draft, table, summary)
             refuse_second_noise(release, out)  # again: another process may have published there in the meantime
             record_decisions(store_path, release)
     except (OSError, duckdb.IOException) as error:
@@ -174,11 +179,20 @@ def _refuse_second_noise(release: Release, out: Path) -> None:
 
 
 def _dates(csv: Path) -> set[str]:
-    """Return the weeks of a published table; none if there is no such file."""
-    import duckdb
+    """Return the weeks of a published table; none if there is no such file.
 
+    It is read again only if it is another file, or was written to: nobody can set the time of its last change back.
+    """
     if not csv.exists():
         return set()
+    found = csv.stat()
+    return _dates_of(csv, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
+
+
+@lru_cache(maxsize=1)
+def _dates_of(csv: Path, version: tuple[int, ...]) -> set[str]:
+    import duckdb
+
     with connect() as connection:
         try:
             return {str(row[0]) for row in connection.execute(f"SELECT DISTINCT date FROM {csv_table(csv)}").fetchall()}
@@ -219,10 +233,16 @@ def unpublished_reasons(release: Release, out: Path) -> list[str]:
     return [step.change.reason for step in later if any(d.kind == "derivation" for d in step.differences)]
 
 
-def _write_statements(release: Release, draft: Path, straddling: Straddling) -> list[dict[str, Any]]:
+def _summarize(release: Release, draft: Path) -> list[dict[str, Any]]:
+    """Return how many values are published and why others are not, and draw it, while the tables are written."""
+    summary = summarize(release)
+    save_summary_chart(release, summary, draft / "summary.svg")
+    return summary
+
+
+def _write_statements(release: Release, draft: Path, straddling: Straddling, summary: Sequence[dict[str, Any]]) -> None:
     counts = (draft / counts_name(release)).exists()
     statement = privacy_json(release, [account(span.coverage.spec) for span in release.spans], counts=counts)
-    summary = summarize(release)
     contents: dict[str, Any] = {
         "datapackage.json": datapackage(release, draft, straddling),
         "privacy.json": statement,
@@ -236,5 +256,3 @@ def _write_statements(release: Release, draft: Path, straddling: Straddling) -> 
     (draft / "PRIVACY.md").write_text(privacy_page(statement), encoding="utf-8")
     if entry := registry_yaml(contents["datapackage.json"], statement):
         (draft / "registry.yaml").write_text(entry, encoding="utf-8")
-    save_summary_chart(release, summary, draft / "summary.svg")
-    return summary

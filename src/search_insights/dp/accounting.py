@@ -15,7 +15,8 @@ the threshold, and everything may be told by it (`top_searches.py`). A text cann
 what a user-day costs.
 
 Epsilon at the promised delta is computed from the privacy loss distributions of the discrete Gaussian that is actually
-used, composed by the dp-accounting library, whose discretisation errs on the safe side (`losses.py`).
+used, whose discretisation errs on the safe side (`composition.py`). The dp-accounting library composes the same, and
+`privacy` compares (`reference.py`).
 """
 
 from collections.abc import Iterable, Sequence

@@ -81,7 +81,7 @@ class _StandIn(ModuleType):
         return getattr(importlib.import_module(self.__name__), name)
 
 
-def _fast_length(least: int) -> int:
+def fast_length(least: int) -> int:
     """Return a length from `least` on that is quick to transform: no prime factor is above 5."""
     odd: list[int] = [3**i * 5**j for i in range(16) for j in range(11)]
     return min(factor << max(0, (-(-least // factor) - 1).bit_length()) for factor in odd)
@@ -89,7 +89,7 @@ def _fast_length(least: int) -> int:
 
 def _convolved(first: Floats, second: Floats) -> Floats:
     size = len(first) + len(second) - 1
-    length = _fast_length(size)
+    length = fast_length(size)
     return np.fft.irfft(np.fft.rfft(first, length) * np.fft.rfft(second, length), length)[:size]
 
 
@@ -101,7 +101,7 @@ def _log_of_sum(exponents: Floats, b: Floats) -> float:
 
 # What the library's modules use of SciPy.
 _FROM_NUMPY: dict[str, dict[str, Callable[..., Any]]] = {
-    "scipy.fft": {"fft": np.fft.fft, "ifft": np.fft.ifft, "next_fast_len": _fast_length},
+    "scipy.fft": {"fft": np.fft.fft, "ifft": np.fft.ifft, "next_fast_len": fast_length},
     "scipy.signal": {"fftconvolve": _convolved},
     "scipy.special": {"logsumexp": _log_of_sum},
     "scipy.stats": {},

@@ -1,15 +1,14 @@
 """Privacy loss distributions on a grid of losses: composed mechanisms, and a bound for many weeks.
 
-The dp-accounting library makes the distribution of each discrete Gaussian, rounded up to the grid, and composes them.
-Here they are read as curves: delta as a function of epsilon. The curve of a composition tells everything about its
-privacy, and a pair of distributions whose curve is nowhere below another's *dominates* it: composing the dominating
-pairs bounds composing the others (Zhu, Dong and Wang, 2022). The pointwise maximum of several curves is again the curve
-of a pair. So for weeks that may each be of another case, the maximum over the cases, composed with itself, bounds
-every mixture. Taking the worst case in each week would not: the discrete Gaussians of small sigmas differ in shape.
+Composed mechanisms (`composition.py`) are read as curves here: delta as a function of epsilon. The curve of a
+composition tells everything about its privacy, and a pair of distributions whose curve is nowhere below another's
+*dominates* it: composing the dominating pairs bounds composing the others (Zhu, Dong and Wang, 2022). The pointwise
+maximum of several curves is again the curve of a pair. So for weeks that may each be of another case, the maximum over
+the cases, composed with itself by dp-accounting, bounds every mixture. Taking the worst case in each week would not:
+the discrete Gaussians of small sigmas differ in shape.
 """
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,17 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from search_insights.dp.composition import REACH, STEP, convolved
 from search_insights.dp.library import library
 from search_insights.support.arrays import Floats
 
-# Fine enough for four decimals of epsilon; at ten times this the paper's promise would seem broken.
-_STEP = 1e-4
 # Compositions of very many or very small sigmas get a coarser grid instead of more points than this.
 _MAX_POINTS = 2**20
-# Noise beyond this many sigmas has a probability under 1e-30, and dp-accounting leaves it out.
-_REACH, _LEFT_OUT = 11.6, 1e-30
-# From this sigma on the losses are so close to each other that rounding them up would add too much.
-_CLOSE_LOSSES = 1000.0
 # Maxima are taken at every so many points of the grid at least; it costs less than 1e-4 of epsilon in a thousand days.
 _STRIDE = 5
 # The share of delta that may be spent on cutting off the ends of a dominating distribution.
@@ -128,12 +122,12 @@ class Seen:
 def step_for(sigmas: Sequence[float], shift: int = 1, by_one: Sequence[float] = ()) -> float:
     """Return the step of the grid for a composition of mechanisms, whose counts change by `shift` or by 1."""
     reach = sum(
-        change * (2 * math.ceil(_REACH * sigma) + change) / (2 * sigma**2)
+        change * (2 * math.ceil(REACH * sigma) + change) / (2 * sigma**2)
         for change, values in ((shift, sigmas), (1, by_one))
         for sigma in values
     )
-    times = 2 * reach / (_STEP * _MAX_POINTS)
-    return _STEP * 2.0 ** max(0, math.ceil(math.log2(max(times, 1.0))))
+    times = 2 * reach / (STEP * _MAX_POINTS)
+    return STEP * 2.0 ** max(0, math.ceil(math.log2(max(times, 1.0))))
 
 
 def composed(sigmas: Sequence[float], step: float, shift: int = 1, by_one: Sequence[float] = ()) -> Losses:
@@ -143,53 +137,11 @@ def composed(sigmas: Sequence[float], step: float, shift: int = 1, by_one: Seque
 
 @lru_cache(maxsize=8)
 def _composed(mechanisms: tuple[tuple[float, int], ...], step: float) -> Losses:
-    """Compose without cutting off tails; cached, because one release asks for one day, seven and all."""
-    parts = [_repeated(sigma, times, step, shift) for (sigma, shift), times in Counter(mechanisms).items()]
-    parts = parts or [library().pld.identity(value_discretization_interval=step)]
-    while len(parts) > 1:  # in pairs, so that most compositions are of few points
-        pairs = zip(parts[::2], parts[1::2], strict=False)
-        parts = [a.compose(b, 0.0) for a, b in pairs] + parts[len(parts) // 2 * 2 :]
-    return _losses(parts[0])
+    """Compose mechanisms; cached, because one release asks for one day, seven and all."""
+    return Losses(step, *convolved(mechanisms, step))
 
 
-@lru_cache(maxsize=64)
-def _repeated(sigma: float, times: int, step: float, shift: int) -> Any:
-    """Return the privacy loss distribution of equal mechanisms together; cached, because cases share many."""
-    one = _mechanism(sigma, step, shift)
-    return one if times == 1 else one.self_compose(times, 0.0)
-
-
-@lru_cache(maxsize=64)
-def _mechanism(sigma: float, step: float, shift: int) -> Any:
-    """Return the privacy loss distribution of one mechanism; cached, because cases share many."""
-    pld = library().pld
-    if step > _STEP or sigma > _CLOSE_LOSSES:
-        found = _divided(sigma, step, shift)
-        masses = dict(enumerate(found.masses.tolist(), start=found.lowest))
-        return pld.PrivacyLossDistribution.create_from_rounded_probability(masses, found.infinite, step)
-    return pld.from_discrete_gaussian_mechanism(sigma, sensitivity=shift, value_discretization_interval=step)
-
-
-def _divided(sigma: float, step: float, shift: int) -> Losses:
-    """Return the distribution of one mechanism, with the mass of each loss divided between its neighbours on the grid.
-
-    The division keeps both distributions of the pair, so its curve consists of chords of the exact one ("connect the
-    dots"; Doroshenko et al., 2022). It adds less than rounding up where the steps are large or the losses many.
-    """
-    reach = math.ceil(_REACH * sigma)
-    noise = np.arange(-reach, reach + 1)
-    masses = np.exp(-((noise / sigma) ** 2) / 2)
-    masses /= masses.sum()
-    losses = shift * (2 * noise + shift) / (2 * sigma**2)
-    below = np.floor(losses / step)
-    upper = masses * np.expm1(below * step - losses) / math.expm1(-step)
-    lowest = int(below[0])
-    index = (below - below[0]).astype(np.int64)
-    on_grid = np.bincount(index, masses - upper, index[-1] + 2) + np.bincount(index + 1, upper, index[-1] + 2)
-    return Losses(step, lowest, np.maximum(on_grid, 0.0), _LEFT_OUT)
-
-
-def _losses(found: Any) -> Losses:
+def from_library(found: Any) -> Losses:
     """Read a distribution of dp-accounting; its public interface would take seconds for a curve."""
     dense = found._pmf_remove.to_dense_pmf()
     return Losses(dense._discretization, int(dense._lower_loss), np.asarray(dense._probs), float(dense._infinity_mass))
@@ -203,7 +155,7 @@ def epsilon_of_case(sigmas: Sequence[float], delta: float, chance: float = 0.0) 
 @lru_cache(maxsize=64)
 def _epsilon_of_case(sigmas: tuple[float, ...], delta: float, chance: float) -> float:
     """Compute an epsilon; cached, because one process may ask for the same before each of many weeks."""
-    return composed(sigmas, step_for(sigmas)).revealing(chance).epsilon(_below(delta, 1))
+    return composed(sigmas, step_for(sigmas)).revealing(chance).epsilon(below(delta, 1))
 
 
 def epsilon_of_mixtures(cases: Sequence[Seen], times: int, delta: float) -> float:
@@ -212,10 +164,10 @@ def epsilon_of_mixtures(cases: Sequence[Seen], times: int, delta: float) -> floa
     found = [case.losses(step) for case in cases]
     dominating = _dominating(found, times, _CUT_SHARE * delta / times)
     together = library().pld.PrivacyLossDistribution(dominating).self_compose(times, _CUT_SHARE * delta)
-    return _losses(together).epsilon(_below(delta, times))
+    return from_library(together).epsilon(below(delta, times))
 
 
-def _below(delta: float, days: int) -> float:
+def below(delta: float, days: int) -> float:
     """Return a delta that is lower by the error of the computation, so that no epsilon comes out too low."""
     return delta - _ROUNDING * (days + 10)
 

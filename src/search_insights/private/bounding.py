@@ -50,12 +50,15 @@ def events_query(
     columns = ", ".join(column.log_column for column in names.columns)
     text = ", text" if texts else ""
     log = _classified_log(spec, columns, condition, text) if queries else _categorized_log(spec, columns, condition)
+    # Random bits before the join with names: fewer columns then pass it.
+    no_topic = f"CASE WHEN category = 0 THEN CAST({NO_TOPIC} AS BIGINT) ELSE CAST(0 AS BIGINT) END"
+    random_bits = random(key, NO_TOPIC - (1 << (names.place_bits + CLASS_BITS)))
+    drawn = f"""
+            SELECT user_id, {columns}, category{text}, {random_bits} | {no_topic} AS random_bits
+            FROM ({log}) AS given WHERE user_id IS NOT NULL"""
     return f"""
-        SELECT user_id, category{text},
-               {random(key, NO_TOPIC - (1 << (names.place_bits + CLASS_BITS)))}
-                   | CASE WHEN category = 0 THEN CAST({NO_TOPIC} AS BIGINT) ELSE CAST(0 AS BIGINT) END
-                   | {_place(names)} AS draw
-        FROM ({_placed(names, log, text)}) AS placed"""
+        SELECT user_id, category{text}, random_bits | {_place(names)} AS draw
+        FROM ({_placed(names, drawn, text)}) AS placed"""
 
 
 def _placed(names: RegionNames, log: str, text: str) -> str:
@@ -64,16 +67,15 @@ def _placed(names: RegionNames, log: str, text: str) -> str:
     Where a log has columns of levels, they are put together from the coarsest on.
     """
     tables = [column.table for column in names.columns]
-    joined = f"/*+ BROADCAST({', '.join(tables)}) */ user_id, timestamp, category{text}"
+    joined = f"/*+ BROADCAST({', '.join(tables)}) */ user_id, category{text}, random_bits"
     if not names.by_level:
         return f"""
-            SELECT {joined}, names.bits AS bits
-            FROM ({log}) AS log JOIN names ON names.name = log.region WHERE user_id IS NOT NULL"""
+            SELECT {joined}, names.bits AS bits FROM ({log}) AS log JOIN names ON names.name = log.region"""
     known = " | ".join(f"coalesce({table}.bits, 0)" for table in tables)
     bits = ", ".join(f"{_bits(column)} AS bits_{i}" for i, column in enumerate(names.columns))
     query = f"""
             SELECT {joined}, {bits} FROM ({log}) AS log {names_joins(names)}
-            WHERE user_id IS NOT NULL AND (({known}) & {UNREPORTED - 1}) > 0"""
+            WHERE (({known}) & {UNREPORTED - 1}) > 0"""
     before = "bits_0"
     for i, column in enumerate(names.columns[1:], start=1):
         coarser = any(other.has_classes for other in names.columns[:i])
@@ -150,21 +152,23 @@ def event_counts_query(names: RegionNames) -> str:
     return f"SELECT count(*), count(*) FILTER (WHERE category = {UNKNOWN_CATEGORY}){no_region} FROM events"
 
 
-def sums_query(spec: Spec, names: RegionNames, condition: str = "TRUE") -> str:
-    """Return the query that adds up the contributions; nothing about a single user leaves it."""
-    mask = (1 << names.place_bits) - 1
+def sums_query(spec: Spec, names: RegionNames, contributions: str = "contributions") -> str:
+    """Return the query that adds up contributions; nothing about a single user leaves it.
+
+    Contributions are grouped by their bits of class and place as they are; what remains of them is read afterwards.
+    """
+    bits = (1 << (names.place_bits + CLASS_BITS)) - 1
     if spec.has_one_place:
         return f"""
-        SELECT CAST(topics AS BIGINT) AS category, (draw >> {CLASS_BITS}) & {mask} AS open_place,
-               -1 AS classed_place, -1 AS finest_place, count(*) AS user_days
-        FROM contributions GROUP BY ALL"""
+        SELECT CAST(topics AS BIGINT) AS category, bits >> {CLASS_BITS} AS open_place,
+               -1 AS classed_place, -1 AS finest_place, user_days
+        FROM (SELECT topics, draw & {bits} AS bits, count(*) AS user_days FROM {contributions} GROUP BY ALL) AS sums"""
+    parts = ("open", "classed", "finest")
+    keys = ", ".join(f"{part}_draw & {bits} AS {part}_bits" for part in parts)
+    places = ", ".join(f"coalesce({part}_bits >> {CLASS_BITS}, -1) AS {part}_place" for part in parts)
     return f"""
-        SELECT CAST(category AS BIGINT) AS category,
-               (open_draw >> {CLASS_BITS}) & {mask} AS open_place,
-               coalesce((classed_draw >> {CLASS_BITS}) & {mask}, -1) AS classed_place,
-               coalesce((finest_draw >> {CLASS_BITS}) & {mask}, -1) AS finest_place,
-               count(*) AS user_days
-        FROM contributions WHERE {condition} GROUP BY ALL"""
+        SELECT CAST(category AS BIGINT) AS category, {places}, user_days
+        FROM (SELECT category, {keys}, count(*) AS user_days FROM {contributions} GROUP BY ALL) AS sums"""
 
 
 def _categorized_log(spec: Spec, columns: str, condition: str) -> str:

@@ -53,16 +53,17 @@ SELECT
 FROM events
 GROUP BY user_id;
 
-CREATE OR REPLACE TEMP VIEW contributions AS
+CREATE OR REPLACE TEMP VIEW any_contributions AS
 SELECT
     user_id,
     0 AS category,
     draw AS open_draw,
     CASE WHEN (draw & 15) > 0 THEN draw END AS classed_draw,
     CASE WHEN (draw & 15) > 0 AND (draw & 15) = (finest_draw & 15) THEN finest_draw END AS finest_draw
-FROM any_draws
-UNION ALL
+FROM any_draws;
+
 -- Topics: the smallest draw of all for the open levels, the smallest of the chosen class for the classed levels.
+CREATE OR REPLACE TEMP VIEW topic_contributions AS
 SELECT
     t.user_id,
     t.category,
@@ -72,3 +73,8 @@ SELECT
 FROM topic_draws AS t
 LEFT JOIN chosen AS c ON t.user_id = c.user_id
 GROUP BY t.user_id, t.category;
+
+CREATE OR REPLACE TEMP VIEW contributions AS
+SELECT user_id, category, open_draw, classed_draw, finest_draw FROM any_contributions
+UNION ALL
+SELECT user_id, category, open_draw, classed_draw, finest_draw FROM topic_contributions;

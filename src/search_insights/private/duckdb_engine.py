@@ -127,19 +127,21 @@ class DuckDbEngine:
         if self.model:
             self._classify_queries(self.model, of_day, vocabulary)
         texts = self.model is not None and vocabulary is not None
-        parts = self._parts(of_day)
+        parts = self._parts(begin, end)
         if parts == 1:
             return self._bound_users(day, of_day, texts)
         # Hashed twice: the database distributes users by their hash, and the users of a part should be spread evenly.
         users = [f"hash(hash(user_id)) % {parts} = {part}" for part in range(parts)]
         return combined([self._bound_users(day, f"{of_day} AND {condition}", texts) for condition in users])
 
-    def _parts(self, of_day: str) -> int:
-        """Return in how many parts a day is bounded."""
-        events = self._number(f"SELECT count(*) FROM log WHERE {of_day}")
-        needed = _BYTES_PER_EVENT[self.log.user_type in _TEXT_TYPES] * events
+    def _parts(self, begin: datetime, end: datetime) -> int:
+        """Return in how many parts a day is bounded; its events are counted only if it may need more than one."""
         available = self._number("SELECT parse_formatted_bytes(current_setting('memory_limit'))")
-        return max(1, min(math.ceil(needed / available), _MAX_PARTS))
+        for query in (self.log.at_most_query(begin, end), self.log.count_query(begin, end)):
+            needed = _BYTES_PER_EVENT[self.log.user_type in _TEXT_TYPES] * self._number(query)
+            if needed <= available:
+                return 1
+        return min(math.ceil(needed / available), _MAX_PARTS)
 
     def _bound_users(self, day: date, condition: str, texts: bool) -> Contributions:
         queries = self.model is not None
@@ -149,9 +151,10 @@ class DuckDbEngine:
             self._keep_texts()
         for statement in bounding_statements(self.spec):
             self.run(statement)
-        # By category in two queries: any search (category 0) is most of the rows, and is added up faster by itself.
-        parts = ("TRUE",) if self.spec.has_one_place else ("category = 0", "category > 0")
-        sums = self.arrays(" UNION ALL ".join(sums_query(self.spec, self.names, part) for part in parts))
+        # One after the other: any search is most of the rows, and is added up faster by itself.
+        views = ("contributions",) if self.spec.has_one_place else ("any_contributions", "topic_contributions")
+        parts = [self.arrays(sums_query(self.spec, self.names, view)) for view in views]
+        sums = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         ((used, unknown, *no_region),) = self.ask(event_counts_query(self.names))
         return Contributions(
             events=used,
@@ -245,7 +248,7 @@ class DuckDbEngine:
             return self.connection.execute(sql).fetchnumpy()
 
     def _number(self, sql: str) -> int:
-        return int(self.ask(sql)[0][0])
+        return int(self.ask(sql)[0][0] or 0)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -6,7 +6,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from search_insights.errors import LogError
-from search_insights.private.duckdb_readers import FILE, INTEGERS, ask, header, is_int96, reader, types_in
+from search_insights.private.duckdb_readers import (
+    FILE,
+    INTEGERS,
+    ask,
+    header,
+    is_int96,
+    reader,
+    time_spans_query,
+    types_in,
+)
 from search_insights.private.log import (
     TOPIC_COLUMNS,
     LogSource,
@@ -63,7 +72,8 @@ _ALLOWED = {
 class SearchLog:
     """A log whose files and columns were checked, open as the view `log` of a DuckDB connection.
 
-    `queries` tells whether it has texts instead of categories.
+    `queries` tells whether it has texts instead of categories, `has_spans` whether there is a table `time_spans`: of
+    each part of its files how many rows it has, and from the `lowest` to the `highest` time, where the file says so.
     """
 
     source: LogSource
@@ -72,6 +82,7 @@ class SearchLog:
     times: TimeReading
     user_type: str
     queries: bool
+    has_spans: bool = False
 
     def require_unchanged(self) -> None:
         """Refuse a log whose files changed since it was opened: a week is noised once, so its log must be final."""
@@ -86,6 +97,16 @@ class SearchLog:
     def between(self, begin: datetime, end: datetime) -> str:
         """Return the condition that an event lies between two instants, the first included, the second not."""
         return self.times.between(begin, end, DUCKDB)
+
+    def count_query(self, begin: datetime, end: datetime) -> str:
+        """Return the query for the number of events between two instants."""
+        return f"SELECT count(*) FROM log WHERE {self.between(begin, end)}"
+
+    def at_most_query(self, begin: datetime, end: datetime) -> str:
+        """Return the query for a number that the events between two instants do not exceed, found without reading."""
+        if not self.has_spans:
+            return self.count_query(begin, end)
+        return f"SELECT sum(rows) FROM time_spans WHERE {self.times.may_be_between(begin, end, DUCKDB)}"
 
 
 def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release_zone: str) -> SearchLog:
@@ -102,14 +123,16 @@ def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release
     refuse_times_of_folders(files, source.column("timestamp"))
     states = tuple(state_of(file) for file in files)
     connection.execute("SET TimeZone = 'UTC'")  # not the machine's, although no reading of times depends on it
+    has_spans = False
     if files and format_of(files[0]) == "parquet":
         types, topic = _check_files(connection, files, source)
         times = _open_parquet(connection, files, source, topic, types[source.column("timestamp")], zone)
+        has_spans = _open_spans(connection, files, source, types[source.column("timestamp")])
     else:
         types, topic = _copy(connection, files, source)
         times = _open_copy(connection, source, topic, types[source.column("timestamp")], zone)
     user_type = types[source.column("user_id")]
-    return SearchLog(source, files, states, times, user_type, queries=topic == "query")
+    return SearchLog(source, files, states, times, user_type, queries=topic == "query", has_spans=has_spans)
 
 
 def _check_files(
@@ -195,6 +218,17 @@ def _open_parquet(
     rows = f"SELECT {user} AS user_id, {time} AS timestamp, {columns}, {FILE} AS file FROM {reader(files)}"
     _create_views(connection, source, rows)
     return times
+
+
+def _open_spans(
+    connection: "duckdb.DuckDBPyConnection", files: Sequence[str], source: LogSource, time_type: str
+) -> bool:
+    """Create `time_spans`, if the times are of a type of which files in Parquet tell the least and the greatest."""
+    if needs_form(time_type):
+        return False
+    spans = time_spans_query(files, source.column("timestamp"), time_type)
+    ask(connection, f"CREATE OR REPLACE TEMP TABLE time_spans AS {spans}", source)
+    return True
 
 
 def _create_views(connection: "duckdb.DuckDBPyConnection", source: LogSource, rows: str) -> None:

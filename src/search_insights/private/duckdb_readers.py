@@ -26,6 +26,7 @@ INTEGERS = (*_SIGNED, *(f"U{size}" for size in _SIGNED))
 _BUFFER = 8_388_608  # bytes, four lines of CSV at their longest: with DuckDB's 32 MB it unpacks as much just to look
 _JSON_LINES = f"format = 'newline_delimited', maximum_object_size = {_BUFFER // 2}"  # half of the buffer it makes
 _READ_AS = {"parquet": "parquet", "csv": "csv", "json": "JSON lines, one object on each line"}
+_ENDS = {"min": "lowest", "max": "highest"}
 _JSON_LINE = re.compile(r'", (?P<at>at byte \d+ )?in line (?P<line>\d+): ')
 
 
@@ -148,3 +149,11 @@ def is_int96(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], sour
             "write one type in all files"
         )
     return bool(old)
+
+
+def time_spans_query(files: Sequence[str], column: str, time_type: str) -> str:
+    """Return the query of what Parquet files say of their parts: how many rows, and from which to which time."""
+    spans = ", ".join(f"TRY_CAST(stats_{of}_value AS {time_type}) AS {name}" for of, name in _ENDS.items())
+    return f"""
+        SELECT row_group_num_rows AS rows, {spans} FROM parquet_metadata({_listed(files)})
+        WHERE path_in_schema = {literal(column)}"""

@@ -97,6 +97,11 @@ class TimeReading:
         first, last = (self._literal(moment, dialect) for moment in (begin, end))
         return f"(timestamp >= {first} AND timestamp < {last})"
 
+    def may_be_between(self, begin: datetime, end: datetime, dialect: Dialect) -> str:
+        """Return the SQL condition that some of the times from `lowest` to `highest` may lie between two instants."""
+        first, last = (self._literal(moment, dialect) for moment in (begin, end))
+        return f"(lowest IS NULL OR highest IS NULL OR (highest >= {first} AND lowest < {last}))"
+
     def _literal(self, moment: datetime, dialect: Dialect) -> str:
         if self.kind in ("clock", "int96"):
             return f"{dialect.clock} '{moment.astimezone(zone(self.zone)).replace(tzinfo=None)}'"

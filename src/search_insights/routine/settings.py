@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from search_insights.errors import InputError
+from search_insights.routine.file_name import FILE_NAME
 from search_insights.routine.location import beside, require_placeholders
 from search_insights.spec.zones import expected_zone, is_zone
 from search_insights.store.identity import is_identity
 from search_insights.support.files import read_text_at_most
 from search_insights.support.toml import MAX_BYTES, parse_toml
-
-FILE_NAME = "search-insights.toml"
 
 Engine = Literal["duckdb", "spark"]
 TimeUnit = Literal["s", "ms", "us", "ns"]

@@ -212,13 +212,15 @@ def _clean(value: object) -> str:
     return value.strip() if isinstance(value, str) else "" if value is None else str(value).strip()
 
 
-def require_publishable(text: str, column: str, where: str) -> None:
+def require_publishable(text: str, column: str, where: object) -> None:
     """Refuse a text of a region that is empty, not on one line, or a formula to a spreadsheet."""
     if what := _why_not_publishable(text):
         raise GeographyError(f"{where}: column {column!r}: {what}")
 
 
 def _why_not_publishable(text: str) -> str | None:
+    if text.isascii() and text.isprintable() and text[:1].isalnum() and ";" not in text:
+        return None  # most texts: neither of several lines nor a formula
     if not text or not (text.isprintable() or text.translate(_JOINERS).isprintable()):
         return f"expected text on one line, got {_short(text)}"
     if _is_formula(text):

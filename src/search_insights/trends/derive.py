@@ -23,7 +23,7 @@ from search_insights.support.arrays import Bools, Counts, Floats
 from search_insights.trends.joining import joined
 from search_insights.trends.reach_of_means import reach_of_means
 from search_insights.trends.reconciliation import reconciled
-from search_insights.trends.reliability import Ratios, assess
+from search_insights.trends.reliability import Ratios, assessment, in_rows
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,8 @@ class Trends:
     def of_weeks(self, weeks: Collection[date]) -> "Trends":
         """Return the trends of some of the weeks."""
         chosen = np.array([week in weeks for week in self.weeks], dtype=bool)
+        if chosen.all():
+            return self
         ratios = Ratios(*(getattr(self.ratios, field.name)[chosen] for field in fields(Ratios)))
         kept = tuple(week for week in self.weeks if week in weeks)
         return replace(self, weeks=kept, ratios=ratios, known=self.known[chosen])
@@ -77,10 +79,15 @@ def _derive_edition(store: Store, entries: Sequence[LedgerEntry]) -> Trends:
 def trends_of(cells: CellList, weeks: Sequence[date], noisy: Counts) -> Trends:
     """Derive the trends of weeks from their noisy counts, a row for each week."""
     spec = cells.coverage.spec
-    counts, variances = estimates(cells, noisy.astype(np.float64))
-    x, y = trend_counts(spec, counts), counts[:, :, :1]
+    _, variances = estimates(cells, noisy[:1].astype(np.float64))  # those of every week
     x_sigma, y_sigma = np.sqrt(trend_variances(spec, variances)), np.sqrt(variances[:, :1])
-    ratios = assess(x, y, x_sigma, y_sigma, spec.reliability, trend_reaches(cells, variances))
+    assess_week = assessment(x_sigma, y_sigma, spec.reliability, trend_reaches(cells, variances))
+
+    def of_week(counts: Counts) -> Ratios:
+        found = estimates(cells, counts[None].astype(np.float64))[0][0]
+        return assess_week(trend_counts(spec, found), found[:, :1])
+
+    ratios = in_rows(lambda i: of_week(noisy[i]), len(noisy))
     regions = (cells.coverage.geography.country, *cells.regions)
     return Trends(spec, tuple(weeks), regions, ratios, spec.trends, np.ones(ratios.kept.shape, dtype=bool))
 

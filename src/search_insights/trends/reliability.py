@@ -8,11 +8,15 @@ truth with the stated probability, whatever x* and y* are. If Y is not clearly p
 the value is dropped.
 """
 
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
-from functools import partial
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from search_insights.spec.publication_rules import Reliability
 from search_insights.support.arrays import Bools, Floats
@@ -44,19 +48,49 @@ def assess(
 ) -> Ratios:
     """Divide noisy counts by noisy counts, and assess each ratio by its interval.
 
-    Counts of three axes are of several weeks, the first; a week at a time fits into the cache. Where
-    even the least reach is too wide, the value is dropped, and its ends are not refined. Where counts are not whole
-    numbers, `reach_x` is how far the noise of X reaches (reach_of_means.py), and that of Y is as good as normal.
+    Counts of three axes are of several weeks, the first.
     """
     x, y = np.broadcast_arrays(x, y)
-    if reach_x is None:
-        of_week = partial(_assess, rule=rule, reach=reach_of(sigma_x, sigma_y, rule.confidence))
-    else:
-        of_week = partial(_assess_means, rule=rule, reach_x=reach_x, sigma_y=sigma_y)
+    of_week = assessment(sigma_x, sigma_y, rule, reach_x)
     if x.ndim < 3:
         return of_week(x, y)
-    weeks = [of_week(*each) for each in zip(x, y, strict=True)]
-    return Ratios(*(np.stack([getattr(week, field.name) for week in weeks]) for field in fields(Ratios)))
+    return in_rows(lambda i: of_week(x[i], y[i]), len(x))
+
+
+def assessment(
+    sigma_x: Floats, sigma_y: Floats, rule: Reliability, reach_x: Floats | None = None
+) -> Callable[[Floats, Floats], Ratios]:
+    """Return the function that assesses the counts of a week: all weeks have the same noise.
+
+    Where even the least reach is too wide, the value is dropped, and its ends are not refined. Where counts are not
+    whole numbers, `reach_x` is how far the noise of X reaches (reach_of_means.py), and that of Y is as good as normal.
+    """
+    if reach_x is None:
+        reach = reach_of(sigma_x, sigma_y, rule.confidence)
+        return lambda x, y: _assess(*np.broadcast_arrays(x, y), rule, reach)
+    return lambda x, y: _assess_means(*np.broadcast_arrays(x, y), rule, reach_x, sigma_y)
+
+
+def in_rows(of_week: Callable[[int], Ratios], weeks: int) -> Ratios:
+    """Return the ratios of weeks as one, with the week as the first axis.
+
+    A week at a time fits into the cache, and each core takes one.
+    """
+    first = _parts(of_week(0))
+    rows = [np.empty((weeks, *part.shape), part.dtype) for part in first]
+
+    def fill(week: int, parts: Sequence[npt.NDArray[Any]]) -> None:
+        for row, part in zip(rows, parts, strict=True):
+            row[week] = part
+
+    fill(0, first)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda week: fill(week, _parts(of_week(week))), range(1, weeks)))  # an error is raised here
+    return Ratios(*rows)
+
+
+def _parts(ratios: Ratios) -> list[npt.NDArray[Any]]:
+    return [getattr(ratios, field.name) for field in fields(Ratios)]
 
 
 def _assess(x: Floats, y: Floats, rule: Reliability, reach: Reach) -> Ratios:
