@@ -21,18 +21,19 @@ def find_unused_rows(
     """
     if used == _number(ask, "SELECT count(*) FROM log"):
         return UnusedRows(rows=used)
-    no_time = "SELECT count(*) FROM log WHERE timestamp IS NULL"
     if not has_files:
-        rows, outside = _number(ask, f"SELECT count(*) FROM log WHERE {of_week}"), _number(ask, no_time)
-        return _with_reasons(ask, of_week, used, rows, outside, country)
-    files = [row[0] for row in ask(f"SELECT DISTINCT file FROM log_files WHERE {of_week}")]
+        no_time = _number(ask, "SELECT count(*) FROM log WHERE timestamp IS NULL")
+        rows = _number(ask, f"SELECT count(*) FROM log WHERE {of_week}")
+        return _with_reasons(ask, of_week, used, rows, no_time, country)
+    counts = f"count(*) FILTER (WHERE {of_week}), count(*) FILTER (WHERE {of_requested}), count(*)"
+    ((rows, requested, total),) = ask(f"SELECT {counts} FROM log")
+    if requested == total:  # then no file has a row outside, and it need not be known which row is of which file
+        return _with_reasons(ask, of_week, used, rows, 0, country)
+    files = [found for _, *found in ask(f"SELECT file, {counts} FROM log_files GROUP BY file") if found[0]]
     if not files:
-        outside = _number(ask, no_time)
+        outside = _number(ask, "SELECT count(*) FROM log WHERE timestamp IS NULL")
         return UnusedRows(rows=outside, outside=outside)
-    in_files = f"file IN ({', '.join(literal(file) for file in files)})"
-    ((rows, requested, total),) = ask(f"""
-        SELECT count(*) FILTER (WHERE {of_week}), count(*) FILTER (WHERE {of_requested}), count(*)
-        FROM log_files WHERE {in_files}""")
+    rows, requested, total = (sum(numbers) for numbers in zip(*files, strict=True))
     return _with_reasons(ask, of_week, used, rows, total - requested, country)
 
 
