@@ -38,6 +38,24 @@ def growth_lines(entries: Sequence[dict[str, Any]]) -> list[str]:
     return markdown_table(header, rows)
 
 
+def further_lines(entries: Sequence[dict[str, Any]]) -> list[str]:
+    """Say what each further search costs on both engines, if both were measured at the same two sizes or more.
+
+    It is the growth from the smallest to the largest log, so that starting, planning and compiling are left out.
+    """
+    of = {engine: [entry for entry in entries if entry["engine"] == engine] for engine in ("duckdb", "spark")}
+    sizes = {engine: sorted(entry["events"] for entry in runs) for engine, runs in of.items()}
+    ends = {(found[0], found[-1]) for found in sizes.values() if found and found[0] < found[-1]}
+    if len(ends) != 1 or not all(len(found) > 1 for found in sizes.values()):
+        return []
+    ((least, largest),) = ends
+    duckdb, spark = (1e6 * cluster_plan.slope(of[engine], "cpu_seconds") for engine in ("duckdb", "spark"))
+    shuffled = cluster_plan.slope(of["spark"], "shuffle_bytes")
+    span = f"From {_millions(least)} to {_millions(largest)} searches"
+    cost = f"each further search takes {duckdb:.2f} us of CPU on DuckDB and {spark:.2f} us on Spark"
+    return ["", f"{span}, {cost}, {spark / duckdb:.1f} times as much, and Spark shuffles {shuffled:.1f} bytes for it."]
+
+
 def peers_lines(record: dict[str, Any]) -> list[str]:
     """Lay out the measurements of the benchmark `peers`, how they were made and how they compare."""
     runs = record["runs"]
@@ -114,7 +132,7 @@ def _bytes(number: int | None) -> str:
 def blocks() -> dict[str, list[str]]:
     """Lay out all blocks of the page."""
     return {
-        "growth table": growth_lines(read_record("growth")),
+        "growth table": [*growth_lines(read_record("growth")), *further_lines(read_record("growth"))],
         "peers table": peers_lines(read_record("peers")),
         "plan": ["```", *cluster_plan.shown().splitlines(), "```"],
     }

@@ -6,7 +6,7 @@ import pytest
 
 from evidence.pages import filled
 from evidence.peer_rates import OURS, off_by, rates
-from evidence.performance_tables import PAGE, blocks, growth_lines
+from evidence.performance_tables import PAGE, blocks, further_lines, growth_lines
 
 
 def run(who: str, events: int, seconds: float) -> dict[str, Any]:
@@ -38,6 +38,28 @@ def test_unknown_fields_of_growth_do_not_matter() -> None:
     assert growth_lines([entry])[2:] == [
         "| duckdb | 5 million | 0.3 million | 4.0 s | 5.0 s | 1.00 us | 0.50 GB |  |  |"
     ]
+
+
+def grown(engine: str, events: int, cpu: float, shuffled: int | None = None) -> dict[str, Any]:
+    return {"engine": engine, "events": events, "cpu_seconds": cpu, "shuffle_bytes": shuffled}
+
+
+def test_a_further_search_is_compared_between_the_engines() -> None:
+    """What does not grow with the log, such as starting Java, is no part of the cost of a further search."""
+    runs = [grown("duckdb", 5_000_000, 3.0), grown("duckdb", 505_000_000, 103.0)]
+    runs += [grown("spark", 5_000_000, 60.0, 50), grown("spark", 505_000_000, 410.0, 8_000_000_050)]
+    (_, said) = further_lines(runs)
+    assert "takes 0.20 us of CPU on DuckDB and 0.70 us on Spark, 3.5 times as much" in said
+    assert "Spark shuffles 16.0 bytes for it" in said
+
+
+def test_engines_measured_at_other_sizes_are_not_compared() -> None:
+    """A ratio of costs at different sizes would say nothing."""
+    duckdb = [grown("duckdb", 5_000_000, 3.0), grown("duckdb", 20_000_000, 6.0)]
+    assert further_lines([*duckdb, grown("spark", 5_000_000, 60.0, 50)]) == []
+    assert further_lines(duckdb) == []
+    other = [grown("spark", 5_000_000, 60.0, 50), grown("spark", 50_000_000, 90.0, 500)]
+    assert further_lines([*duckdb, *other]) == []
 
 
 def test_rates_come_from_the_least_times() -> None:
