@@ -13,9 +13,13 @@ import vl_convert  # noqa: F401
 import search_insights.anonymization
 import search_insights.dashboards.site
 import search_insights.dataset.publication
+import search_insights.private.spark.session
 import search_insights.routine.backups
 import search_insights.routine.run
 import search_insights.store.backup  # noqa: F401
+import tests.lab.mutants
+import tests.support.bounded
+import tests.support.stores  # noqa: F401
 from search_insights.commands.cli import command_parsers
 from search_insights.spec.spec_file import load_spec
 from tests.support.other_country import other_spec
