@@ -122,7 +122,7 @@ def anonymize(
     require_promise(coverage.spec)
     now = datetime.now(UTC)  # once: a clock may be set while weeks are counted
     require_ended(weeks, now)
-    region_names(coverage, source)  # what is wrong with the log's columns is told before a store is made
+    given_names = region_names(coverage, source)  # what is wrong with columns is told before a store is made
     shown = [(folder, published_weeks(folder)) for folder in datasets if holds_dataset(folder)]
     if not another_release and is_unused(store_path):
         refuse_second_store(store_path, coverage, weeks, identity)
@@ -144,7 +144,8 @@ def anonymize(
                 continue
             progress("reading the log")
             require_promise(edition.counted.spec)
-            names = region_names(edition.counted, source)
+            is_given = fingerprints_of(edition.counted) == fingerprints_of(coverage)
+            names = given_names if is_given else region_names(edition.counted, source)
             with open_engine(source, edition.counted.spec, names) as engine:
                 if not times_changed:
                     require_same_times(store, engine.log, of_edition)

@@ -120,11 +120,14 @@ def names_joins(names: RegionNames) -> str:
 
 def named_log(names: RegionNames) -> str:
     """Return the statement for the view `named_log`: the log with a given `region` and a known `name`, if any."""
+    return f"CREATE OR REPLACE TEMP VIEW named_log AS {named(names, 'log')}"
+
+
+def named(names: RegionNames, log: str) -> str:
+    """Return the query that adds the given `region` and the known `name`, if any, to what has the log's columns."""
     region = f", coalesce({', '.join(c.log_column for c in names.columns)}) AS region" if names.by_level else ""
     name = f"coalesce({', '.join(f'{c.table}.name' for c in names.columns)})" if names.by_level else "names.name"
-    return (
-        f"CREATE OR REPLACE TEMP VIEW named_log AS SELECT log.*{region}, {name} AS name FROM log {names_joins(names)}"
-    )
+    return f"SELECT log.*{region}, {name} AS name FROM {log} AS log {names_joins(names)}"
 
 
 def bounding_statements(spec: Spec) -> list[str]:

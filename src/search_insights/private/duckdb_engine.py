@@ -223,7 +223,9 @@ class DuckDbEngine:
     ) -> UnusedRows:
         """Count the rows that were not used, by reason."""
         self.log.require_unchanged()
-        return find_unused_rows(self.ask, self.log.between(begin, end), self.log.between(*requested), used, country)
+        of_week, of_requested = self.log.between(begin, end), self.log.between(*requested)
+        all_of_week = bool(self.log.has_spans and self.ask(self.log.all_between_query(begin, end))[0][0])
+        return find_unused_rows(self.ask, self.names, of_week, of_requested, used, country, all_of_week=all_of_week)
 
     def run(self, sql: str) -> None:
         """Run a statement."""

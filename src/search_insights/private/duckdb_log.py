@@ -73,7 +73,8 @@ class SearchLog:
     """A log whose files and columns were checked, open as the view `log` of a DuckDB connection.
 
     `queries` tells whether it has texts instead of categories, `has_spans` whether there is a table `time_spans`: of
-    each part of its files how many rows it has, and from the `lowest` to the `highest` time, where the file says so.
+    each part of its files how many rows it has, how many have no time, and from the `lowest` to the `highest` time of
+    the others, where the file says so.
     """
 
     source: LogSource
@@ -107,6 +108,10 @@ class SearchLog:
         if not self.has_spans:
             return self.count_query(begin, end)
         return f"SELECT sum(rows) FROM time_spans WHERE {self.times.may_be_between(begin, end, DUCKDB)}"
+
+    def all_between_query(self, begin: datetime, end: datetime) -> str:
+        """Return the query whether `time_spans` says of all rows that they have a time between two instants."""
+        return f"SELECT bool_and(no_time = 0 AND {self.times.are_between(begin, end, DUCKDB)}) FROM time_spans"
 
 
 def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release_zone: str) -> SearchLog:

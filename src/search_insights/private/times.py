@@ -102,6 +102,11 @@ class TimeReading:
         first, last = (self._literal(moment, dialect) for moment in (begin, end))
         return f"(lowest IS NULL OR highest IS NULL OR (highest >= {first} AND lowest < {last}))"
 
+    def are_between(self, begin: datetime, end: datetime, dialect: Dialect) -> str:
+        """Return the SQL condition that all times from `lowest` to `highest` lie between two instants."""
+        first, last = (self._literal(moment, dialect) for moment in (begin, end))
+        return f"coalesce(lowest >= {first} AND highest < {last}, false)"
+
     def _literal(self, moment: datetime, dialect: Dialect) -> str:
         if self.kind in ("clock", "int96"):
             return f"{dialect.clock} '{moment.astimezone(zone(self.zone)).replace(tzinfo=None)}'"

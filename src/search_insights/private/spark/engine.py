@@ -192,7 +192,9 @@ class SparkEngine:
         """Count the rows that were not used, by reason."""
         require_unchanged(self.session, self.log)
         of_week, of_requested = self.log.between(begin, end), self.log.between(*requested)
-        return find_unused_rows(self.ask, of_week, of_requested, used, country, has_files=bool(self.log.files))
+        return find_unused_rows(
+            self.ask, self.names, of_week, of_requested, used, country, has_files=bool(self.log.files)
+        )
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
