@@ -10,8 +10,9 @@ import pytest
 from search_insights.commands.cli import COMMANDS, command_parsers
 from search_insights.commands.run import _words
 from search_insights.commands.settings import STANDINS, with_settings
+from search_insights.routine.file_name import FILE_NAME
 from search_insights.routine.run import WeekRun
-from search_insights.routine.settings import FILE_NAME, KEYS
+from search_insights.routine.settings import KEYS
 from search_insights.spec.coverage import Coverage
 from tests.support.command_line import Run, assert_one_line
 from tests.support.stores import add_weeks

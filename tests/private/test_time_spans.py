@@ -59,8 +59,8 @@ def test_what_files_say_of_their_times_agrees_with_their_rows(
 @pytest.mark.parametrize("time_type", TYPES)
 def test_a_day_is_not_read_to_be_counted(coverage: Coverage, tmp_path: Path, time_type: str) -> None:
     """Of a log whose parts are of one day each, the spans tell the rows of a day exactly."""
-    for day in range(7):
-        write(tmp_path / f"{day}.parquet", [24 * day + hour for hour in (1, 5, 20)], time_type)
+    for number in range(7):
+        write(tmp_path / f"{number}.parquet", [24 * number + hour for hour in (1, 5, 20)], time_type)
     source = LogSource((str(tmp_path),), naive_zone="America/Los_Angeles")
     with open_duckdb_engine(source, coverage.spec, region_names(coverage)) as engine:
         assert engine.log.has_spans

@@ -85,10 +85,10 @@ def _round_the_ring(masses: Floats, length: int) -> Floats:
 def on_grid(sigma: float, shift: int, step: float) -> OnGrid:
     """Return the losses of one discrete Gaussian mechanism whose count changes by `shift`."""
     reach = math.ceil(REACH * sigma)
-    noise = np.arange(-reach, reach + 1)
+    noise = np.arange(-reach, reach + 1, dtype=np.float64)
     masses = np.exp(-((noise / sigma) ** 2) / 2)
     masses /= masses.sum()
-    losses = shift * (noise + 0.5 * shift) / sigma**2
+    losses: Floats = shift * (noise + 0.5 * shift) / sigma**2
     if step > STEP or sigma > CLOSE_LOSSES:
         return _divided(losses, masses, step)
     return _rounded_up(losses, masses, step)
@@ -97,7 +97,8 @@ def on_grid(sigma: float, shift: int, step: float) -> OnGrid:
 def _rounded_up(losses: Floats, masses: Floats, step: float) -> OnGrid:
     """Put the mass of each loss on the next point of the grid, as dp-accounting does."""
     above = np.ceil(losses / step)
-    return OnGrid(int(above[0]), np.bincount((above - above[0]).astype(np.int64), masses), LEFT_OUT)
+    rounded = np.asarray(np.bincount((above - above[0]).astype(np.int64), masses), dtype=np.float64)
+    return OnGrid(int(above[0]), rounded, LEFT_OUT)
 
 
 def _divided(losses: Floats, masses: Floats, step: float) -> OnGrid:

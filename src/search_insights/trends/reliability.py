@@ -67,8 +67,8 @@ def assessment(
     """
     if reach_x is None:
         reach = reach_of(sigma_x, sigma_y, rule.confidence)
-        return lambda x, y: _assess(*np.broadcast_arrays(x, y), rule, reach)
-    return lambda x, y: _assess_means(*np.broadcast_arrays(x, y), rule, reach_x, sigma_y)
+        return lambda x, y: _assess(x, np.broadcast_to(y, x.shape), rule, reach)
+    return lambda x, y: _assess_means(x, np.broadcast_to(y, x.shape), rule, reach_x, sigma_y)
 
 
 def in_rows(of_week: Callable[[int], Ratios], weeks: int) -> Ratios:
