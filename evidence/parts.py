@@ -107,6 +107,13 @@ PARTS = (
         (4, 15),
     ),
     _benchmark(
+        "query_logs",
+        "time of anonymizing a log of texts, next to the same log with categories",
+        "--events 10e6",
+        "",
+        (1, 4),
+    ),
+    _benchmark(
         "classify",
         "speed and memory of the classifier, next to DuckDB's hash of the same texts",
         "",

@@ -1,0 +1,73 @@
+"""What it costs that a log has texts, which must be classified, next to the same log with categories.
+
+    python -m evidence.benchmarks.query_logs [--events 50e6] [--spec vaccination-v1] [--rounds 2]
+
+One week is simulated with the texts that people typed, and beside it the same searches with the categories that they
+were drawn from. The whole command runs on both in turn; the least time and the least CPU time of each are taken.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from evidence.measuring import PROGRAM, Result, parser_of, print_result
+from evidence.watched import Used, watch
+from search_insights.commands.console import note
+from search_insights.simulation.simulation import simulate
+from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import load_geography
+from search_insights.spec.spec_file import DEFAULT_SPEC, load_spec
+
+SEED = 7
+WANTED, WANTED_EVENTS = 1.5, 50e6  # times the same log with categories
+
+
+def measure(events: int, spec: str, rounds: int) -> dict[str, Any]:
+    """Simulate a week both ways, and anonymize both."""
+    coverage = Coverage(load_spec(spec), load_geography())
+    first_week = coverage.spec.sparsity.first_week
+    used: dict[str, list[Used]] = {"texts": [], "categories": []}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "categories").mkdir()
+        logs = {kind: folder / kind for kind in used}
+        simulate(logs["texts"], coverage, first_week, 1, events, SEED, queries=True, named=logs["categories"])
+        for number in range(rounds):
+            for kind, log in logs.items():
+                note(f"{events:,} events with {kind}, round {number + 1} of {rounds}")
+                home = folder / f"{kind}-{number}"  # beside the journal of another store, the week would be refused
+                home.mkdir()
+                store = ("--store", f"{home}/store.db", "--spec", spec)
+                used[kind].append(watch([PROGRAM, "anonymize", str(log), *store, "--week", str(first_week)]))
+    seconds = {kind: min(run.seconds for run in runs) for kind, runs in used.items()}
+    cpu = {kind: min(run.cpu for run in runs) for kind, runs in used.items()}
+    return {
+        "events": events,
+        "spec": spec,
+        **{f"{kind}_seconds": round(value, 2) for kind, value in seconds.items()},
+        **{f"{kind}_cpu": round(value, 2) for kind, value in cpu.items()},
+        "ratio": round(seconds["texts"] / seconds["categories"], 2),
+        "cpu_ratio": round(cpu["texts"] / cpu["categories"], 2),
+    }
+
+
+def main() -> int:
+    """Measure one size."""
+    parser = parser_of(__doc__)
+    parser.add_argument("--events", type=float, default=50e6)
+    parser.add_argument("--spec", default=DEFAULT_SPEC)
+    parser.add_argument("--rounds", type=int, default=2)
+    args = parser.parse_args()
+    found = measure(int(args.events), args.spec, args.rounds)
+    showed = (
+        f"{found['events'] / 1e6:g} million searches, {found['spec']}: with texts the whole command takes "
+        f"{found['ratio']:.2f} times as long as with categories ({found['cpu_ratio']:.2f} times the CPU)"
+    )
+    missed = found["events"] >= WANTED_EVENTS and found["ratio"] > WANTED
+    broken = [f"{found['ratio']:.2f} times, more than {WANTED}"] if missed else []
+    return print_result(Result(showed, [found], broken=broken))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
