@@ -39,18 +39,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Anonymize the weeks, and tell the operator how it went."""
-    from search_insights.anonymization import anonymize, find_files
+    from search_insights.anonymization import anonymize
 
     coverage = coverage_of(args)
     weeks = weeks_of(args, coverage.spec)
-    source = log_source_of(args, coverage.spec, weeks)
-    if args.engine == "duckdb" and not args.store.exists():  # a week that is in a store needs no log
-        find_files(source.patterns)  # before anything that takes time
     # With another store than that of the settings, what they say of the release is not meant.
     own = args.settings if args.settings and args.settings.store == args.store else None
     with Steps() as steps:
         done = anonymize(
-            source,
+            log_source_of(args, coverage.spec, weeks),
             args.store,
             weeks,
             coverage,

@@ -94,8 +94,8 @@ def _sums_by_place(spec: Spec, names: RegionNames) -> str:
 def _by_user(query: str) -> str:
     """Return a query whose rows are sent to where those of the same user are.
 
-    It is the only time that a day's events are shuffled: everything in bounding.sql is grouped and joined by user. Few
-    events of a user are together before, so adding them up there first would cost more than it saves.
+    It is the only time that a day's events are shuffled: everything in bounding.sql is grouped and joined by user. It
+    takes less CPU than to add up what is together first, and more bytes (docs/performance.md has both).
     """
     return f"SELECT /*+ REPARTITION(user_id) */ * FROM ({query})"
 

@@ -47,7 +47,7 @@ SESSION_SETTINGS = {
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
 }
 
-# For speed alone: a day's events are read a few times only, so that packing them costs more than it saves.
+# For speed alone: a day's events are read a few times only, and to pack them takes more CPU than they are worth.
 QUICKER_SETTINGS = {"spark.sql.inMemoryColumnarStorage.compressed": "false"}
 
 
