@@ -157,12 +157,3 @@ def test_a_name_that_is_not_text_is_refused_in_one_line(publisher: Publisher) ->
     with journal_path(store).open("a") as journal:
         journal.write('backed-up "\\ud800"\nbacked-up "\\u0000"\n')
     assert publisher.anonymize(usual)[0] == 0
-
-
-def test_a_missing_log_is_noticed_before_anything_that_takes_time(
-    publisher: Publisher, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With a new store, files that are not there are refused before the accounting."""
-    monkeypatch.setattr("search_insights.anonymization.require_promise", lambda spec: pytest.fail("accounted first"))
-    code, _, err = publisher.anonymize(publisher.folder / "absent.csv")
-    assert (code, "no such file" in err) == (2, True)
