@@ -18,6 +18,9 @@ from search_insights.classifier.features import MAX_CHARACTERS
 from search_insights.support.arrays import Bools
 from search_insights.support.plain_text import plain_texts
 
+# Answers; with their texts, about 100 MB.
+_REMEMBERED = 1 << 19
+
 # Digits of numbers that follow each other: ages 12 15, but no telephone number, date of birth or account.
 MAX_DIGITS = 4
 
@@ -65,10 +68,21 @@ class Vocabulary:
     def allows(self, texts: Sequence[str]) -> Bools:
         """Return which of some texts may be shown. A text that is not normalised may not.
 
-        People type the same words in many ways, so each of the texts is looked at once.
+        People type the same words in many ways and on many days, so answers are remembered while this object lives, as
+        long as they are not too many.
         """
-        allowed = {text: self._allows(text) for text in dict.fromkeys(texts)}
-        return np.fromiter(map(allowed.__getitem__, texts), dtype=np.bool_, count=len(texts))
+        answers = self._answers
+        if len(answers) > _REMEMBERED:
+            answers.clear()
+        for text in texts:
+            if text not in answers:
+                answers[text] = self._allows(text)
+        return np.fromiter(map(answers.__getitem__, texts), dtype=np.bool_, count=len(texts))
+
+    @cached_property
+    def _answers(self) -> dict[str, bool]:
+        """What was asked before: private, like every text of a log."""
+        return {}
 
     def _allows(self, text: str) -> bool:
         """Most texts are settled by a look at all their words; only the others are searched for phrases and places."""

@@ -172,7 +172,7 @@ class DuckDbEngine:
         for statement in day_statements():
             self.run(statement)
         kept = f"""
-            SELECT kept.user_id, topic_texts.text, kept.place
+            SELECT kept.user_id, topic_texts.of_week AS text, kept.place
             FROM ({day_texts_query(self.names)}) AS kept JOIN topic_texts ON topic_texts.number = kept.text"""
         self.run(f"CREATE TEMP TABLE IF NOT EXISTS week_texts AS SELECT * FROM ({kept}) WHERE FALSE")
         self.run(f"INSERT INTO week_texts {kept}")
@@ -180,6 +180,22 @@ class DuckDbEngine:
     def forget_texts(self) -> None:
         """Forget the texts that were kept."""
         self.run("DROP TABLE IF EXISTS week_texts")
+        self.run("DROP TABLE IF EXISTS texts_of_week")
+
+    def give_texts(self, table: str, texts: Sequence[str]) -> None:
+        """Create or replace a small table of texts by their numbers of the week; no row for one that has none."""
+        self.give("texts_given", {"text": texts, "number": np.arange(len(texts))})
+        self.run(f"""
+            CREATE OR REPLACE TEMP TABLE {table} AS
+            SELECT texts_of_week.number AS text, texts_given.number FROM texts_given JOIN texts_of_week USING (text)""")
+
+    def candidates(self) -> dict[str, int]:
+        """Return the users of each candidate, by its text."""
+        return dict(
+            self.ask("""
+                SELECT texts_of_week.text, candidates.users
+                FROM candidates JOIN texts_of_week ON texts_of_week.number = candidates.text""")
+        )
 
     def give(self, table: str, columns: Mapping[str, Numbers | Sequence[str]]) -> None:
         """Create or replace a small table."""
@@ -204,11 +220,24 @@ class DuckDbEngine:
             self._number_texts()
 
     def _number_texts(self) -> None:
-        """Replace the texts in `topics` by their numbers in order, which are smaller and compared faster."""
-        distinct = "SELECT DISTINCT text FROM topics WHERE text IS NOT NULL"
-        self.run(f"""
+        """Replace the texts in `topics` by numbers, which are smaller and compared faster.
+
+        Within a day they are in the order of texts, which decides between equal draws. `of_week` are the numbers that a
+        text has on all days.
+        """
+        self.run("CREATE TEMP TABLE IF NOT EXISTS texts_of_week (text VARCHAR, number INTEGER)")
+        self.run("""
+            CREATE OR REPLACE TEMP TABLE texts_of_day AS
+            SELECT text, CAST(row_number() OVER (ORDER BY text) AS INTEGER) AS number
+            FROM (SELECT DISTINCT text FROM topics WHERE text IS NOT NULL)""")
+        self.run("""
+            INSERT INTO texts_of_week
+            SELECT text, number + (SELECT coalesce(max(number), 0) FROM texts_of_week)
+            FROM texts_of_day ANTI JOIN texts_of_week USING (text)""")
+        self.run("""
             CREATE OR REPLACE TEMP TABLE topic_texts AS
-            SELECT text, CAST(row_number() OVER (ORDER BY text) AS INTEGER) AS number FROM ({distinct})""")
+            SELECT text, texts_of_day.number, texts_of_week.number AS of_week
+            FROM texts_of_day JOIN texts_of_week USING (text)""")
         self.run("""
             CREATE OR REPLACE TABLE topics AS
             SELECT query, category, number AS text FROM topics LEFT JOIN topic_texts USING (text)""")

@@ -151,6 +151,15 @@ class Engine(Protocol):
     def give(self, table: str, columns: Mapping[str, Numbers | Sequence[str]]) -> None:
         """Create or replace a small table: its columns are whole numbers or texts."""
 
+    def give_texts(self, table: str, texts: Sequence[str]) -> None:
+        """Create or replace a small table of texts as `week_texts` has them, which may be numbers: (text, number).
+
+        `number` is the place of each in `texts`. A text that nobody searched for may have no row.
+        """
+
+    def candidates(self) -> dict[str, int]:
+        """Return the users of each text of the view `candidates` (top_searches.sql)."""
+
     def batches(self, sql: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the rows of a query in batches; ask nothing else in between."""
 

@@ -68,15 +68,15 @@ def count_texts(
     """Count the texts that the engine kept of a week; `known` is the public list of texts that were shown before."""
     places = engine.arrays("SELECT DISTINCT place FROM week_texts")["place"].astype(np.int64)
     engine.give("text_places", {"place": places, "region": _regions(cells, names, places)})
-    engine.give("known_texts", {"text": sorted(set(known))})
+    engine.give_texts("known_texts", sorted(set(known)))
     engine.give("text_floor", {"min_users": np.array([top.min_users])})
     of_week, of_regions = _sql().split(_WEEK)[1].split(_REGIONS)
     _run(engine, of_week)
     if engine.model is None:
         raise RuntimeError("a log of categories has no texts")
-    users = dict.fromkeys(known, 0) | dict(engine.ask("SELECT text, users FROM candidates"))
+    users = dict.fromkeys(known, 0) | engine.candidates()
     texts = tuple(sorted(users))
-    engine.give("counted_texts", {"text": texts, "number": np.arange(len(texts))})
+    engine.give_texts("counted_texts", texts)
     _run(engine, of_regions)
     found = engine.arrays("SELECT number, region, users FROM region_users")
     return TextCounts(

@@ -19,7 +19,7 @@ GROUP BY user_id;
 
 -- The week
 --
--- In:  week_texts (user_id, text, place)   the texts of all days: at most one row for each user and day
+-- In:  week_texts (user_id, text, place)   the texts of all days, or their numbers: at most one row for a user and day
 --      text_places (place, region)         the region of the coarsest level in which a place lies; -1 for none
 --      known_texts (text)                  the public list: what was shown before
 --      text_floor (min_users)

@@ -179,6 +179,14 @@ class SparkEngine:
         with self._explained():
             self.session.createDataFrame(given).createOrReplaceTempView(table)
 
+    def give_texts(self, table: str, texts: Sequence[str]) -> None:
+        """Create or replace a small view of texts."""
+        self.give(table, {"text": texts, "number": np.arange(len(texts))})
+
+    def candidates(self) -> dict[str, int]:
+        """Return the users of each candidate, by its text."""
+        return dict(self.ask("SELECT text, users FROM candidates"))
+
     def run(self, sql: str) -> None:
         """Run a statement."""
         with self._explained():
