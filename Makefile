@@ -8,6 +8,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# Modules are compiled once, not by every process that is started.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help demo test evidence format lock model clean
 
 help:

@@ -65,13 +65,13 @@ def test_what_a_killed_run_spilled_is_private_and_removed_by_the_next_run(tmp_pa
     """Data that does not fit into memory is in a folder of mode 0700; after a kill the next run removes it."""
     folder = new_folder(tmp_path / "work")
     log_with_canaries(folder, rows=1_500_000)
-    words = (*anonymize_words(WEEKS[0]), "--memory", "60MB")
+    words = (*anonymize_words(WEEKS[0]), "--memory", "30MB")
     process = start_process(words, folder, setup=two_threads)
     spilled = _wait_for_spill(folder / "tmp", process.is_alive)
     title = Path(f"/proc/{process.pid}/cmdline")
     if title.exists():
         assert not any(word in title.read_bytes() for word in CANARIES)
-    if process.pid:
+    if process.is_alive() and process.pid:
         os.kill(process.pid, signal.SIGKILL)
     process.join()
     assert spilled, "the run ended without spilling; give it less memory"

@@ -24,8 +24,12 @@ TIMEOUT_MS = 20_000
 
 
 def chromium() -> str:
-    """Return the path of Chromium; without it the test is skipped, or fails in CI, where everything must be there."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    """Return the path of Chromium; without it the test is skipped, or fails in CI, where everything must be there.
+
+    The one without windows is the same browser and takes a third less time, because it draws no menus and no tabs.
+    """
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    found = next(filter(None, map(shutil.which, names)), None)
     if found is None:
         skip_or_fail("no Chromium", "apt-get install chromium")
     return str(found)

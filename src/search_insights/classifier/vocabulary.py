@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import filterfalse
 
 import numpy as np
 
@@ -85,18 +86,17 @@ class Vocabulary:
         return {}
 
     def _allows(self, text: str) -> bool:
-        """Most texts are settled by a look at all their words; only the others are searched for phrases and places."""
+        """Most texts have no unknown word, or one that is a place; only the others are searched for longer names."""
         words = text.split(" ")
-        if not self.words.issuperset(words) and not self._has_one_place(words):
+        unknown = list(filterfalse(self.words.__contains__, words))
+        settled = not unknown or (len(unknown) == 1 and unknown[0] in self.places)
+        if not settled and not self._has_one_place(words):
             return False
         return self._numbers.isdisjoint(words) or _numbers_are_short(words)
 
     def _has_one_place(self, words: list[str]) -> bool:
         """Whether all that is neither a word nor in a phrase is within one name of a place."""
-        unknown = [i for i, word in enumerate(words) if word not in self.words]
-        if len(unknown) == 1 and words[unknown[0]] in self.places:
-            return True  # as it mostly is
-        other = [i for i in unknown if not self._in_phrase(words, i)]
+        other = [i for i, word in enumerate(words) if word not in self.words and not self._in_phrase(words, i)]
         return not other or self._in_place(words, other[0], other[-1])
 
     def _in_place(self, words: list[str], first: int, last: int) -> bool:

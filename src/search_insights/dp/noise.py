@@ -25,11 +25,13 @@ def add_noise(counts: Counts, sigmas: Floats) -> Counts:
     if counts.shape != sigmas.shape:
         raise ValueError(f"{counts.size} counts, but {sigmas.size} sigmas")
     noisy = np.empty_like(counts)
-    jobs = [(float(sigma), chunk) for sigma in np.unique(sigmas) for chunk in _chunks(np.flatnonzero(sigmas == sigma))]
+    # One mechanism for each sigma, made here: no thread has to import OpenDP.
+    mechanisms = [(_measurement(float(sigma)), np.flatnonzero(sigmas == sigma)) for sigma in np.unique(sigmas)]
+    jobs = [(mechanism, chunk) for mechanism, where in mechanisms for chunk in _chunks(where)]
 
-    def work(job: tuple[float, npt.NDArray[np.intp]]) -> None:
-        sigma, where = job
-        noisy[where] = _measurement(sigma)(counts[where].tolist())
+    def work(job: tuple[Any, npt.NDArray[np.intp]]) -> None:
+        mechanism, where = job
+        noisy[where] = mechanism(counts[where].tolist())
 
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         list(threads.map(work, jobs))  # a list, so that a failure in any thread is raised here

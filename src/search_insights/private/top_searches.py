@@ -52,9 +52,15 @@ def vocabulary_for(top: TopSearches) -> Vocabulary:
     return vocabulary
 
 
-def day_statements() -> list[str]:
-    """Return the statements that lead from the `events` of a day to `day_texts`."""
-    return statements_of(_sql().split(_WEEK)[0])
+def day_statements(draw_and_text: str) -> list[str]:
+    """Return the statements that lead from the `events` of a day to `day_texts`.
+
+    `draw_and_text` is the engine's SQL for a draw and a text as one value.
+    """
+    text_events = f"""
+        CREATE OR REPLACE TEMP VIEW text_events AS
+        SELECT user_id, draw, text, {draw_and_text} AS draw_and_text FROM events WHERE text IS NOT NULL"""
+    return [text_events, *statements_of(_sql().split(_WEEK)[0])]
 
 
 def day_texts_query(names: RegionNames) -> str:

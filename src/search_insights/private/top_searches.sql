@@ -2,8 +2,9 @@
 --
 -- The statements above the line "-- The week" run for the searches of one day, the others once, at the end of the week.
 --
--- In:  events (user_id, draw, text)   text: normalised, of a search about a topic, made of the public vocabulary, or its
---                                     number in the order of texts; NULL for all other searches
+-- In:  text_events (user_id, draw, text, draw_and_text)   the events that have a text
+--        text: normalised, of a search about a topic, made of the public vocabulary, or its number in the order of texts
+--        draw_and_text: both as one value, which the engine compares faster: first by the draw, then by the text
 -- Out: day_texts (user_id, text, draw)
 --
 -- A user-day counts in one text: that of its smallest draw among its searches with a text. So the vocabulary is applied
@@ -12,9 +13,8 @@
 -- so that a task that runs twice takes the same. The text counts where it was searched, in the place of its draw.
 
 CREATE OR REPLACE TEMP VIEW day_texts AS
-SELECT user_id, min_by(text, (draw, text)) AS text, min(draw) AS draw
-FROM events
-WHERE text IS NOT NULL
+SELECT user_id, min_by(text, draw_and_text) AS text, min(draw) AS draw
+FROM text_events
 GROUP BY user_id;
 
 -- The week

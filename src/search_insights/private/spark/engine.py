@@ -149,7 +149,7 @@ class SparkEngine:
 
     def _keep_texts(self) -> None:
         """Keep one text of each user-day whose events are in `events`: on the cluster, until they are forgotten."""
-        for statement in day_statements():
+        for statement in day_statements("struct(draw, text)"):
             self.session.sql(statement)
         # By a name of its own: over Spark Connect a plan is read again at each use, when `day_texts` is another day's.
         view = f"texts_of_day_{len(self.kept)}"
