@@ -90,8 +90,13 @@ def add_top_searches(
     if top.texts[: len(known)] != known or any(text.first_week != top.week for text in new):
         raise StoreError(f"{path}: the texts of week {top.week} do not continue the store's public list of texts")
     if new:
-        rows = [[number, *astuple(text)] for number, text in enumerate(new, len(known))]
-        connection.executemany("INSERT INTO top_texts VALUES (?, ?, ?, ?, ?)", rows)
+        words = {name: [getattr(text, name) for text in new] for name in ("text", "category", "cluster")}
+        added: dict[str, Any] = {name: np.array(values, dtype=object) for name, values in words.items()}
+        connection.register("given_texts", {"number": np.arange(len(known), len(top.texts)), **added})
+        connection.execute(
+            "INSERT INTO top_texts SELECT number, text, category, cluster, ? FROM given_texts", [top.week]
+        )
+        connection.unregister("given_texts")
     connection.execute("INSERT INTO top_weeks VALUES (?, ?, ?)", [top.week, len(top.texts), top.compared_with])
     texts, regions = (each.astype(np.int32) for each in np.divmod(np.arange(top.noisy.size), top.noisy.shape[1]))
     given: dict[str, Any] = {"text": texts, "region": regions, "noisy": top.noisy.ravel()}
