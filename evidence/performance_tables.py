@@ -41,14 +41,16 @@ def growth_lines(entries: Sequence[dict[str, Any]]) -> list[str]:
 def further_lines(entries: Sequence[dict[str, Any]]) -> list[str]:
     """Say what each further search costs on both engines, if both were measured at the same two sizes or more.
 
-    It is the growth from the smallest to the largest log, so that starting, planning and compiling are left out.
+    It is the growth from the smallest to the largest of these logs, so that starting, planning and compiling are left
+    out.
     """
-    of = {engine: [entry for entry in entries if entry["engine"] == engine] for engine in ("duckdb", "spark")}
-    sizes = {engine: sorted(entry["events"] for entry in runs) for engine, runs in of.items()}
-    ends = {(found[0], found[-1]) for found in sizes.values() if found and found[0] < found[-1]}
-    if len(ends) != 1 or not all(len(found) > 1 for found in sizes.values()):
+    both = [{entry["events"] for entry in entries if entry["engine"] == engine} for engine in ("duckdb", "spark")]
+    sizes = both[0] & both[1]
+    if len(sizes) < 2:
         return []
-    ((least, largest),) = ends
+    least, largest = min(sizes), max(sizes)
+    same = [entry for entry in entries if entry["events"] in sizes]
+    of = {engine: [entry for entry in same if entry["engine"] == engine] for engine in ("duckdb", "spark")}
     duckdb, spark = (1e6 * cluster_plan.slope(of[engine], "cpu_seconds") for engine in ("duckdb", "spark"))
     shuffled = cluster_plan.slope(of["spark"], "shuffle_bytes")
     span = f"From {_millions(least)} to {_millions(largest)} searches"

@@ -1,7 +1,7 @@
 """How the cost of a week grows with its log: time, CPU, memory and disk of the whole command, on DuckDB and on Spark.
 
-    python -m evidence.benchmarks.growth [--duckdb 5e6,20e6,50e6,200e6,500e6] [--spark 5e6,20e6,50e6,200e6,500e6]
-        [--record]
+    python -m evidence.benchmarks.growth [--duckdb 5e6,20e6,50e6,200e6,500e6,2e9] [--duckdb-1gb 50e6,500e6]
+        [--spark 5e6,20e6,50e6,200e6,500e6] [--record]
 
 Users grow with the log: 17 searches a user and week, as in the benchmark `anonymize` with 50 million events. Larger
 logs are copies of one of 5 million, each with its own users, whose searches lie in many files. CPU time and memory are
@@ -9,7 +9,7 @@ those of the command and everything it starts. For Spark, its event log tells th
 they shuffled. With --record the measurements go to evidence/results/growth.json, where they replace older ones of the
 same engine and size; evidence/performance_tables.py and growth_plots.py make the tables and pictures of
 docs/performance.md from them. `--duckdb 5e6,500e6 --spark 5e6,500e6` is enough for the CPU and the shuffled bytes of a
-further search on both engines; it needs 10 GB of disk.
+further search on both engines; it needs 10 GB of disk, and two billion searches 30 GB.
 """
 
 import json
@@ -29,7 +29,13 @@ from evidence.watched import watch
 from search_insights.commands.console import note
 from search_insights.support.sql import connect
 
-SIZES = "5e6,20e6,50e6,200e6,500e6"
+# The engines, their options and the sizes at which they are measured. With little memory, a day is counted in parts.
+OPTIONS = {"duckdb": (), "duckdb-1gb": ("--memory", "1GB"), "spark": ()}
+SIZES = {
+    "duckdb": "5e6,20e6,50e6,200e6,500e6,2e9",
+    "duckdb-1gb": "50e6,500e6",
+    "spark": "5e6,20e6,50e6,200e6,500e6",
+}
 PART = 5_000_000  # events of the log that larger ones are copies of
 PART_USERS = 300_000
 HEAP = "4g"  # of Spark's driver, which is all of Spark on one machine
@@ -86,7 +92,8 @@ def make_copies(part: Path, folder: Path, events: int) -> None:
 
 def run(engine: str, log: Path, events: int, scratch: Path) -> Measurement:
     """Run the command and measure it."""
-    options = ["--store", str(scratch / "store.db"), "--week", str(MONDAY), "--engine", engine]
+    options = ["--store", str(scratch / "store.db"), "--week", str(MONDAY), "--engine", engine.partition("-")[0]]
+    options += OPTIONS[engine]
     history = scratch / "history"
     if engine == "spark":
         history.mkdir()
@@ -148,11 +155,11 @@ def measure(sizes: dict[str, list[int]]) -> Iterator[Measurement]:
 def main() -> int:
     """Measure; note each measurement, and record it if asked to."""
     parser = parser_of(__doc__)
-    parser.add_argument("--duckdb", default=SIZES, help="numbers of searches, with commas; may be empty")
-    parser.add_argument("--spark", default=SIZES)
+    for engine, default in SIZES.items():
+        parser.add_argument(f"--{engine}", dest=engine, default=default, help="searches, with commas; may be empty")
     parser.add_argument("--record", action="store_true", help="write the measurements to evidence/results/growth.json")
     args = parser.parse_args()
-    sizes = {engine: [int(float(n)) for n in getattr(args, engine).split(",") if n] for engine in ("duckdb", "spark")}
+    sizes = {engine: [int(float(n)) for n in getattr(args, engine).split(",") if n] for engine in SIZES}
     found = []
     for measurement in measure(sizes):
         note(str(measurement))

@@ -11,7 +11,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import filterfalse
 
 import numpy as np
 
@@ -72,12 +71,17 @@ class Vocabulary:
         People type the same words in many ways and on many days, so answers are remembered while this object lives, as
         long as they are not too many.
         """
-        answers = self._answers
+        answers, words_of, numbers, places = self._answers, self.words, self._numbers, self.places
         if len(answers) > _REMEMBERED:
             answers.clear()
         for text in texts:
             if text not in answers:
-                answers[text] = self._allows(text)
+                words = text.split(" ")
+                unknown = [word for word in words if word not in words_of]
+                # As it mostly is: all words are public, or the others are the name of a place, and none is a number.
+                name = " ".join(unknown)
+                is_plain = not unknown or (name in places and f" {name} " in f" {text} ")
+                answers[text] = (is_plain and numbers.isdisjoint(words)) or self._allows(words)
         return np.fromiter(map(answers.__getitem__, texts), dtype=np.bool_, count=len(texts))
 
     @cached_property
@@ -85,14 +89,8 @@ class Vocabulary:
         """What was asked before: private, like every text of a log."""
         return {}
 
-    def _allows(self, text: str) -> bool:
-        """Most texts have no unknown word, or one that is a place; only the others are searched for longer names."""
-        words = text.split(" ")
-        unknown = list(filterfalse(self.words.__contains__, words))
-        settled = not unknown or (len(unknown) == 1 and unknown[0] in self.places)
-        if not settled and not self._has_one_place(words):
-            return False
-        return self._numbers.isdisjoint(words) or _numbers_are_short(words)
+    def _allows(self, words: list[str]) -> bool:
+        return self._has_one_place(words) and _numbers_are_short(words)
 
     def _has_one_place(self, words: list[str]) -> bool:
         """Whether all that is neither a word nor in a phrase is within one name of a place."""

@@ -5,6 +5,7 @@ draw is a function of the event. Nor can it count twice, because Spark takes eac
 counted on the side (accumulators, observed metrics), where retries would add up.
 """
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,6 +40,9 @@ from search_insights.support.arrays import Numbers
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
     from pyspark.sql import DataFrame, SparkSession
+
+
+_VIEW = re.compile(r"\s*CREATE OR REPLACE TEMP VIEW (?P<name>\w+) AS\s(?P<query>.*)", re.DOTALL)
 
 
 @contextmanager
@@ -133,7 +137,7 @@ class SparkEngine:
                 if with_texts:
                     self._keep_texts()
                 for statement in bounding_statements(self.spec):
-                    self.session.sql(statement)
+                    self._create_view(statement)
                 sums = _columns(self.session.sql(_sums_by_place(self.spec, self.names)))
                 ((used, unknown, *no_region),) = self.ask(event_counts_query(self.names))
         return Contributions(
@@ -147,10 +151,20 @@ class SparkEngine:
             user_days=sums["user_days"],
         )
 
+    def _create_view(self, statement: str) -> None:
+        """Create a view from its statement; as a frame, so that Spark keeps its plan.
+
+        Of a view that SQL creates, Spark keeps the text, and reads it and all views below it again at each use.
+        """
+        created = _VIEW.fullmatch(statement)
+        if created is None:
+            raise RuntimeError("a statement of the bounding does not create a view")
+        self.session.sql(created["query"]).createOrReplaceTempView(created["name"])
+
     def _keep_texts(self) -> None:
         """Keep one text of each user-day whose events are in `events`: on the cluster, until they are forgotten."""
         for statement in day_statements("struct(draw, text)"):
-            self.session.sql(statement)
+            self._create_view(statement)
         # By a name of its own: over Spark Connect a plan is read again at each use, when `day_texts` is another day's.
         view = f"texts_of_day_{len(self.kept)}"
         self.session.sql(day_texts_query(self.names)).createOrReplaceTempView(view)
