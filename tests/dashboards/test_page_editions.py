@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from search_insights.dashboards.site import dashboard
 from search_insights.dataset.publication import publish
@@ -95,7 +95,7 @@ def test_breaks_are_marked_in_every_chart_and_explained_in_words(broken_page: Vi
     assert "1 region ends: El Dorado" in second
     assert note.endswith("note on this week. Half of the log was lost.")
     page.locator("#series-details summary").click()
-    assert page.locator("#series-table th", has_text="(break: new edition)").count() == 1
+    expect(page.locator("#series-table th", has_text="(break: new edition)")).to_have_count(1)
 
 
 def test_no_word_about_breaks_is_outside_the_message_files(broken_page: Visit, broken_site: Path) -> None:
@@ -105,6 +105,7 @@ def test_no_word_about_breaks_is_outside_the_message_files(broken_page: Visit, b
     for query in ("", f"?region={FORMER}", f"?region=geoId/06&week={FIRST}"):
         page = broken_page.open(query)
         page.locator("#series-details summary").click()
+        page.locator("#series-table th").first.wait_for()
         assert strays_on(page, data) == set(), query
 
 
