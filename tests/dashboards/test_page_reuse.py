@@ -101,7 +101,6 @@ def test_an_embedded_view_shows_its_source_without_scrolling(open_page: OpenPage
     page.locator("#embed-kind").select_option(kind)
     expect(page.locator("#embed-code")).to_have_value(re.compile(f"embed={kind}"))
     code = page.locator("#embed-code").input_value()
-    code = page.locator("#embed-code").input_value()
     width, height = (int(found) for found in re.findall(r'(?:width|height)="(\d+)"', code))
     framed = open_page(f"?embed={kind}", viewport={"width": width, "height": height}).page
     assert framed.evaluate("document.documentElement.scrollHeight <= innerHeight")

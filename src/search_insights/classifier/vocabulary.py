@@ -71,17 +71,12 @@ class Vocabulary:
         People type the same words in many ways and on many days, so answers are remembered while this object lives, as
         long as they are not too many.
         """
-        answers, words_of, numbers, places = self._answers, self.words, self._numbers, self.places
+        answers = self._answers
         if len(answers) > _REMEMBERED:
             answers.clear()
         for text in texts:
             if text not in answers:
-                words = text.split(" ")
-                unknown = [word for word in words if word not in words_of]
-                # As it mostly is: all words are public, or the others are the name of a place, and none is a number.
-                name = " ".join(unknown)
-                is_plain = not unknown or (name in places and f" {name} " in f" {text} ")
-                answers[text] = (is_plain and numbers.isdisjoint(words)) or self._allows(words)
+                answers[text] = self._allows(text)
         return np.fromiter(map(answers.__getitem__, texts), dtype=np.bool_, count=len(texts))
 
     @cached_property
@@ -89,7 +84,14 @@ class Vocabulary:
         """What was asked before: private, like every text of a log."""
         return {}
 
-    def _allows(self, words: list[str]) -> bool:
+    def _allows(self, text: str) -> bool:
+        """Mostly all words are public, or the others are one name of a place, and none is a number: asked first."""
+        words = text.split(" ")
+        unknown = [word for word in words if word not in self.words]
+        name = " ".join(unknown)
+        is_plain = not unknown or (name in self.places and f" {name} " in f" {text} ")
+        if is_plain and self._numbers.isdisjoint(words):
+            return True
         return self._has_one_place(words) and _numbers_are_short(words)
 
     def _has_one_place(self, words: list[str]) -> bool:
