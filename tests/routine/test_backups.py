@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 
 from search_insights.errors import CheckFailed
+from search_insights.routine import backups
 from search_insights.routine.backups import backup_is_due, dated_backups, delete_surplus, make_backup
 from search_insights.spec.coverage import Coverage
 from search_insights.store.opening import open_store
+from tests.support.clocks import clock
 from tests.support.stores import add_weeks
 
-TODAY = f"{datetime.now(UTC):%Y-%m-%d}"
+NOON = datetime(2026, 11, 17, 12, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -20,18 +22,21 @@ def store(tmp_path: Path, short_coverage: Coverage) -> Path:
     return add_weeks(tmp_path / "releases.db", short_coverage, {})
 
 
-def test_a_backup_is_due_when_the_newest_lacks_something(tmp_path: Path, store: Path, short_coverage: Coverage) -> None:
+def test_a_backup_is_due_when_the_newest_lacks_something(
+    tmp_path: Path, store: Path, short_coverage: Coverage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A week, or what a release fixed; a second backup of a day gets a number."""
+    monkeypatch.setattr(backups, "datetime", clock(NOON, NOON))
     folder = tmp_path / "backups"
     assert backup_is_due(store, folder)
     first = make_backup(store, folder)
-    assert first.name == f"releases-{TODAY}.db"
+    assert first.name == "releases-2026-11-17.db"
     assert not backup_is_due(store, folder)
     add_weeks(store, short_coverage, {}, start=1)
     assert backup_is_due(store, folder)
     second = make_backup(store, folder)
     assert dated_backups(store, folder) == [first, second]
-    assert second.name == f"releases-{TODAY}-2.db"
+    assert second.name == "releases-2026-11-17-2.db"
     second.write_bytes(b"damaged")
     assert backup_is_due(store, folder)
 
