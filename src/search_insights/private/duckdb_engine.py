@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 DEFAULT_MEMORY = "2GB"
 _SIZE = re.compile(r"[0-9]+([.][0-9]+)? ?([KMGT]i?)?B", re.IGNORECASE)
 
+# What the program and its libraries take beside the database, which gets the rest; of very little, a quarter.
+_RESERVE = 300_000_000
+
 # The memory that bounding needs per event, for users that are numbers and for users that are text (measured with 2.4
 # events per user and day; with more it is less). Reading the log again costs about an eighth of spilling it.
 _BYTES_PER_EVENT = (50, 120)
@@ -81,16 +84,19 @@ def _connect(spill: str, memory: str) -> "duckdb.DuckDBPyConnection":
 
     if not _SIZE.fullmatch(memory):  # DuckDB would take -1 for no limit, and 100% for all there is
         raise InputError(f"`memory` {memory}: expected a size such as 500MB or 2GB")
+    connection = connect(
+        temp_directory=spill,
+        # Two per core: the day's users are then split into smaller parts, which fit the processor's cache.
+        threads=2 * (os.cpu_count() or 1),
+        preserve_insertion_order="false",
+    )
     try:
-        return connect(
-            temp_directory=spill,
-            memory_limit=memory,
-            # Two per core: the day's users are then split into smaller parts, which fit the processor's cache.
-            threads=2 * (os.cpu_count() or 1),
-            preserve_insertion_order="false",
-        )
-    except duckdb.ParserException:
+        ((size,),) = connection.execute("SELECT parse_formatted_bytes(?)", [memory]).fetchall()
+        connection.execute(f"SET memory_limit = '{size - min(_RESERVE, size // 4)}B'")
+    except duckdb.Error:
+        connection.close()
         raise InputError(f"`memory` {memory}: expected a size such as 500MB or 2GB") from None
+    return connection
 
 
 def register_names(connection: "duckdb.DuckDBPyConnection", names: RegionNames) -> None:
