@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from search_insights.dataset.folder import Description, csv_table, require_plain_table
 from search_insights.errors import InputError
-from search_insights.support.sql import connect
+from search_insights.support.sql import public_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def read_places(dataset: Description, needed: Iterable[str]) -> Places:
     require_plain_table(dataset.regions)
     sql = f"SELECT place_id, level, coalesce(parent, '') FROM {csv_table(dataset.regions.path)}"
     try:
-        with connect() as connection:
+        with public_tables() as connection:
             rows = connection.execute(sql).fetchall()
     except (duckdb.Error, UnicodeError):
         raise InputError(

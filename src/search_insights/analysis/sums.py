@@ -25,7 +25,7 @@ from search_insights.dataset.fetching import local_folder
 from search_insights.dataset.folder import Description, TableFile, read_description, require_plain_table
 from search_insights.dataset.loading import trend_name
 from search_insights.errors import InputError
-from search_insights.support.sql import connect, file_literal
+from search_insights.support.sql import file_literal, public_tables
 
 _REST = "#rest"  # after the place_id of a region: its rest
 
@@ -128,7 +128,7 @@ def _sums(
         for measure, weight in weights.items()
     ]
     try:
-        with connect() as connection:
+        with public_tables() as connection:
             connection.execute("CREATE TEMP TABLE parts (f DATE, l DATE, measure TEXT, weight DOUBLE, trend BOOLEAN)")
             connection.executemany("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", parts)
             connection.register("chosen", {"place_id": np.array(regions, dtype=object)})

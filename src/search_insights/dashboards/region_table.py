@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from search_insights.dataset.folder import Dataset, TableFile, csv_table
 from search_insights.errors import InputError
 from search_insights.spec.geography import Geography, Region, require_publishable
-from search_insights.support.sql import connect
+from search_insights.support.sql import public_tables
 
 if TYPE_CHECKING:
     from search_insights.dashboards.regions import Places
@@ -48,7 +48,7 @@ def _rows(table: TableFile) -> list[tuple[str | None, ...]]:
 
     sql = f"SELECT {', '.join(_COLUMNS)} FROM {csv_table(table.path)} LIMIT {_MOST_REGIONS}"
     try:
-        with connect() as connection:
+        with public_tables() as connection:
             return connection.execute(sql).fetchall()
     except (duckdb.Error, UnicodeError):
         raise _unreadable(table) from None

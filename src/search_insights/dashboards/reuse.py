@@ -7,7 +7,7 @@ from typing import Any
 from search_insights.dataset.folder import Dataset
 from search_insights.spec.publisher import is_address
 from search_insights.support.gzip_file import write_gzip
-from search_insights.support.sql import connect, identifier, literal
+from search_insights.support.sql import identifier, literal, public_tables
 
 _ENDING = "_with_intervals.csv.gz"
 _LEVEL = 4  # of gzip: 6 takes twice as long for 5 % less
@@ -56,7 +56,7 @@ def write_with_intervals(dataset: Dataset, key: str, folder: Path) -> Path:
         f"CAST({identifier(c)} AS DECIMAL(18, 3)) AS {identifier(c)}" if c in ends else identifier(c)
         for c in dataset.fields
     )
-    with connect() as connection:
+    with public_tables() as connection:
         connection.execute(
             f"COPY (SELECT {columns} FROM {dataset.table}) TO {literal(str(plain))} (FORMAT csv, HEADER)"
         )

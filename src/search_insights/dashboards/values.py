@@ -11,7 +11,7 @@ import numpy.typing as npt
 from search_insights.dataset.folder import Dataset, TableFile, csv_table
 from search_insights.errors import InputError
 from search_insights.spec.geography import require_publishable
-from search_insights.support.sql import connect, identifier
+from search_insights.support.sql import identifier, public_tables
 
 Values = npt.NDArray[np.int32]
 
@@ -160,7 +160,7 @@ def ask(
     import duckdb
 
     try:
-        with connect() as connection:
+        with public_tables() as connection:
             if numbers is not None:
                 places = np.array(list(numbers), dtype=object)
                 given = {"place_id": places, "number": np.fromiter(numbers.values(), dtype=np.int32)}

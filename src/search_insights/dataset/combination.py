@@ -23,7 +23,7 @@ from search_insights.dataset.several import (
 from search_insights.errors import InputError
 from search_insights.support.files import read_plain
 from search_insights.support.replace_folder import replacing
-from search_insights.support.sql import connect, identifier, literal
+from search_insights.support.sql import identifier, literal, public_tables
 
 _FEWEST = 2
 _LEVELS = 3  # below the country, as in the original
@@ -118,7 +118,7 @@ def _write_countries(parts: Sequence[_Part], stem: Path) -> int:
         for i, part in enumerate(parts)
     )
     values = ", ".join(f"CAST({c} AS DECIMAL(18, 3)) AS {c}" for c in map(identifier, columns))
-    with connect() as connection:
+    with public_tables() as connection:
         connection.execute(f"CREATE TEMP TABLE rows AS {each}")
         ordered = "FROM rows ORDER BY position, date"
         in_csv = f"SELECT * EXCLUDE (position, {chosen}), {values} {ordered}"

@@ -13,7 +13,7 @@ import numpy as np
 from search_insights.dataset.tables import file_stem
 from search_insights.spec.cells import CellList
 from search_insights.store.opening import open_store
-from search_insights.support.sql import connect, literal
+from search_insights.support.sql import literal, public_tables
 from search_insights.trends.derive import checked_counts
 from search_insights.trends.release import Release
 from search_insights.trends.spans import Span
@@ -46,7 +46,7 @@ def counts_fields() -> list[dict[str, Any]]:
 
 def write_counts(store_path: Path, release: Release, folder: Path) -> None:
     """Write the table of the counts of a release's weeks, sorted by week and cell."""
-    with open_store(store_path) as store, connect() as connection:
+    with open_store(store_path) as store, public_tables() as connection:
         connection.execute("CREATE TEMP TABLE counts (edition INTEGER, day INTEGER, cell INTEGER, noisy BIGINT)")
         for span in release.spans:
             _add_cells(connection, span)

@@ -15,7 +15,7 @@ import numpy as np
 from search_insights.dataset.fetching import local_folder
 from search_insights.dataset.folder import Description, TableFile, csv_table, read_description, require_plain_table
 from search_insights.errors import InputError
-from search_insights.support.sql import connect, file_literal, identifier, literal
+from search_insights.support.sql import file_literal, identifier, literal, public_tables
 
 Frame = Literal["polars", "pandas", "arrow", "columns"]
 Columns = dict[str, Any]
@@ -73,7 +73,7 @@ def _read_lines(dataset: Description, table: TableFile, where: tuple[str, str, s
               FROM read_parquet({file_literal(table.path)}) WHERE level = ? AND category = ? AND query_type = ?
               ORDER BY ALL"""
     try:
-        with connect() as connection:
+        with public_tables() as connection:
             found: Columns = connection.execute(sql, where).fetchnumpy()
     except (duckdb.Error, UnicodeError):
         raise InputError(f"{table.path}: cannot be read as the table that datapackage.json describes") from None
@@ -121,7 +121,7 @@ def _read(dataset: Description, columns: dict[str, str], level: str) -> Columns:
                      coalesce(parent, '') AS parent, coalesce(population, 'nan') AS population, value, low, high
               FROM ({rows}) AS rows LEFT JOIN ({_regions(dataset)}) USING (place_id) ORDER BY number, place_id, date"""
     try:
-        with connect() as connection:
+        with public_tables() as connection:
             found: Columns = connection.execute(sql, [level] * len(columns)).fetchnumpy()
     except (duckdb.Error, UnicodeError):
         raise InputError(

@@ -39,7 +39,7 @@ from search_insights.spec.weeks import Week
 from search_insights.store.journal import remember_place
 from search_insights.store.ledger import FinalWeek, checked_reason
 from search_insights.support.replace_folder import replacing
-from search_insights.support.sql import connect
+from search_insights.support.sql import public_tables
 from search_insights.trends.blocklist import read_blocklist
 from search_insights.trends.release import Release, corrected, make_release, record_decisions, withdrawing
 
@@ -92,7 +92,7 @@ def publish(
             write_regions(release, draft / REGIONS)
             if publishes_counts(out, counts):
                 write_counts(store_path, release, draft)
-            with connect() as connection:
+            with public_tables() as connection:
                 written = table_of(release, draft)
                 found = compare(release, out, csv_table(written), connection, written)
             release = with_correction(withdrawing(release, found.shown), found, out, correction)
@@ -193,7 +193,7 @@ def _dates(csv: Path) -> set[str]:
 def _dates_of(csv: Path, version: tuple[int, ...]) -> set[str]:
     import duckdb
 
-    with connect() as connection:
+    with public_tables() as connection:
         try:
             return {str(row[0]) for row in connection.execute(f"SELECT DISTINCT date FROM {csv_table(csv)}").fetchall()}
         except duckdb.Error:

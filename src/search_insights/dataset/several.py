@@ -10,7 +10,7 @@ from search_insights.dataset.folder import Dataset, TableFile, TrendColumn
 from search_insights.dataset.form import COMBINED, require_form
 from search_insights.errors import InputError
 from search_insights.support.files import read_plain
-from search_insights.support.sql import connect
+from search_insights.support.sql import public_tables
 from search_insights.support.strict_json import parse_json
 
 COMBINED_KIND = "search-insights combine"  # what `program` of a combined folder says
@@ -53,7 +53,7 @@ def country_tables(folder: Path) -> Iterator[TableFile]:
 
 def country_of(dataset: Dataset) -> tuple[str, str]:
     """Return the code and the name of a dataset's country, as its rows have them."""
-    with connect() as connection:
+    with public_tables() as connection:
         query = f"SELECT country_region_code, any_value(country_region) FROM {dataset.table} GROUP BY 1"
         rows = connection.execute(query).fetchall()
     if len(rows) != 1 or None in rows[0]:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.spec.geography import Region
-from search_insights.support.sql import connect, identifier, literal
+from search_insights.support.sql import identifier, literal, public_tables
 from search_insights.trends.release import Release
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def value_columns(release: Release) -> list[str]:
 @contextmanager
 def open_tables(release: Release) -> Iterator["duckdb.DuckDBPyConnection"]:
     """Yield a database in memory with the rows of a release, for `csv_rows` and `write_tables`."""
-    with connect() as connection:
+    with public_tables() as connection:
         _create_rows(connection, release)
         create_regions(connection, release)
         yield connection

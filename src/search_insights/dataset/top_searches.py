@@ -22,7 +22,7 @@ from search_insights.dataset.folder import (
 from search_insights.dataset.tables import create_regions, file_stem, region_columns
 from search_insights.errors import CheckFailed, InputError
 from search_insights.spec.top_searches import TopSearches
-from search_insights.support.sql import connect, literal
+from search_insights.support.sql import literal, public_tables
 from search_insights.trends.blocklist import Blocklist
 from search_insights.trends.release import Release
 from search_insights.trends.top_searches import MOST_LINES, RISING, TOP, Lines, no_lines
@@ -68,7 +68,7 @@ def open_lines(release: Release, lines: Lines) -> "Iterator[duckdb.DuckDBPyConne
     columns["members"] = np.array([SEPARATOR.join(texts) for texts in columns["members"]], dtype=object)
     columns["category_number"] = np.array([number_of[name] for name in columns["trend"]], dtype=np.int32)
     numbers = ", ".join(f"CASE WHEN isnan({name}) THEN NULL ELSE 100 * {name} END AS {name}" for name in _NUMBERS)
-    with connect() as connection:
+    with public_tables() as connection:
         create_regions(connection, release)
         connection.execute("ALTER TABLE regions RENAME rank TO region_rank")
         connection.register("given", columns)
@@ -150,7 +150,7 @@ def texts_not_yet_published(release: Release, out: Path) -> list[str]:
         return []
     known: set[str] = set()
     if old := _published_table(release, out):
-        with connect() as connection:
+        with public_tables() as connection:
             sql = f"SELECT DISTINCT members FROM {csv_table(old)} WHERE members IS NOT NULL"
             rows = connection.execute(sql).fetchall()
         known = {text for (members,) in rows for text in members.split(SEPARATOR)}

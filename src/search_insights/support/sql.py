@@ -21,14 +21,23 @@ def connect(path: str = ":memory:", *, read_only: bool = False, **config: Any) -
 
 
 def public_reader() -> "duckdb.DuckDBPyConnection":
-    """Return a connection for reading public files. All share one database, because a new one takes time to open."""
-    return _public_reader().cursor()
+    """Return a connection for reading public files that anyone may have made. All share one database: see below."""
+    return _shared("1GB").cursor()
+
+
+def public_tables() -> "duckdb.DuckDBPyConnection":
+    """Return a connection for temporary tables of public values, which no other connection sees.
+
+    All share one database, because a new one takes longer to open than most of what is done with it.
+    """
+    return _shared(None).cursor()
 
 
 @cache
-def _public_reader() -> "duckdb.DuckDBPyConnection":
-    atexit.register(_public_reader.cache_clear)  # while Python still runs: DuckDB complains about what is left
-    return connect(memory_limit="1GB", enable_external_file_cache="false")
+def _shared(memory: str | None) -> "duckdb.DuckDBPyConnection":
+    atexit.register(_shared.cache_clear)  # while Python still runs: DuckDB complains about what is left
+    limit: dict[str, Any] = {"memory_limit": memory} if memory else {}
+    return connect(enable_external_file_cache="false", **limit)
 
 
 def literal(text: str) -> str:
