@@ -79,10 +79,10 @@ def coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
     return little_coverage(tmp_path_factory.mktemp("little"))
 
 
-@pytest.fixture
-def short_coverage(tmp_path: Path) -> Coverage:
+@pytest.fixture(scope="session")
+def short_coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
     """The packaged release of the little country, with a sparsity window of four weeks."""
-    return short_window_coverage(tmp_path)
+    return short_window_coverage(tmp_path_factory.mktemp("short"))
 
 
 @pytest.fixture(scope="session")

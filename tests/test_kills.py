@@ -53,6 +53,7 @@ NAMES = [
     "store edition",
     "run",
 ]
+NOISE = ("anonymize, first", "anonymize, later", "publish, again", "store restore")  # where a kill could cost most
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,14 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
     return {case.name: case for case in cases(tmp_path_factory.mktemp("cases"))}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("run", "anonymize, texts")])  # see below
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in NOISE else pytest.param(name, marks=pytest.mark.thorough)
+        for name in NAMES
+        if name not in ("run", "anonymize, texts")  # see below
+    ],
+)
 def test_a_kill_at_a_step_leaves_all_or_nothing(prepared: dict[str, Case], name: str) -> None:
     """Killed before lines spread over the whole run, the program keeps the promises of `tests/lab/kills.py`."""
     case, tally = prepared[name], Tally()
@@ -106,7 +114,10 @@ def test_a_kill_at_a_random_moment_leaves_all_or_nothing(prepared: dict[str, Cas
     assert tally.killed + tally.ended == 2
 
 
-@pytest.mark.parametrize("function", [None, replace_folder._exchange, backups.delete_surplus])
+@pytest.mark.parametrize(
+    "function",
+    [None, *(pytest.param(f, marks=pytest.mark.thorough) for f in (replace_folder._exchange, backups.delete_surplus))],
+)
 def test_a_killed_run_is_completed_by_the_next(
     prepared: dict[str, Case], function: Callable[..., object] | None
 ) -> None:
@@ -158,6 +169,7 @@ def test_a_signal_ends_a_run_cleanly(tmp_path: Path, send: int) -> None:
 
 
 @pytest.mark.parametrize("send", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.thorough
 def test_a_signal_during_a_query_is_not_a_fault(prepared: dict[str, Case], send: int) -> None:
     """DuckDB turns the exception of a signal into an error of its own; the exit code is still that of the signal."""
     case = prepared["publish, again"]
@@ -240,6 +252,7 @@ def test_a_dataset_that_was_moved_aside_is_restored(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.thorough
 def test_many_crashes_do_not_add_up(tmp_path: Path) -> None:
     """After several weeks with random kills the dataset is the same as without kills, and no files are left."""
     result = soak(tmp_path, weeks=2, seed=3)

@@ -101,6 +101,7 @@ def test_rest_cells_have_noise_like_all_others(v2_coverage: Coverage) -> None:
     assert {finding.name: finding.holds for finding in findings}["noise on rest cells"]
 
 
+@pytest.mark.thorough
 def test_the_promise_is_not_broken_in_a_little_country(tmp_path: Path) -> None:
     """Every class of the paper's table is attacked in a country of 14 regions, and nothing is broken.
 
@@ -182,6 +183,7 @@ def test_the_number_of_draws_gives_the_requested_shortfall() -> None:
         assert reached / advantage == pytest.approx(0.98, abs=0.002)
 
 
+@pytest.mark.thorough
 def test_a_larger_loss_is_detected_with_the_default_number_of_draws(
     plain_coverage: Coverage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,7 +93,7 @@ def test_a_capture_of_the_whole_page_shows_the_map(open_page: OpenPage) -> None:
     assert blank is False
 
 
-@pytest.mark.parametrize("kind", ["map", "series"])
+@pytest.mark.parametrize("kind", ["map", pytest.param("series", marks=pytest.mark.thorough)])
 def test_an_embedded_view_shows_its_source_without_scrolling(open_page: OpenPage, kind: str) -> None:
     """The code that the page offers has the size that the view needs."""
     page = open_page().page

@@ -65,12 +65,16 @@ def tab_stops(page: Page, count: int) -> list[str]:
     ("query", "options"),
     [
         ("", {}),
-        (f"?region={SAN_FRANCISCO}&pin={CALIFORNIA}", {"color_scheme": "dark"}),
+        pytest.param(f"?region={SAN_FRANCISCO}&pin={CALIFORNIA}", {"color_scheme": "dark"}, marks=pytest.mark.thorough),
         (f"?region={CALIFORNIA}", {"viewport": {"width": 390, "height": 844}}),
-        (f"?dataset={QAZARIA}&region=qz/c/011", {}),
-        ("?embed=series", {}),
+        pytest.param(f"?dataset={QAZARIA}&region=qz/c/011", {}, marks=pytest.mark.thorough),
+        pytest.param("?embed=series", {}, marks=pytest.mark.thorough),
         ("?since=1&by=state", {"color_scheme": "dark"}),
-        (f"?region={CALIFORNIA}&from=2021-02-01&to=2021-02-22&scale=week", {"viewport": {"width": 390, "height": 844}}),
+        pytest.param(
+            f"?region={CALIFORNIA}&from=2021-02-01&to=2021-02-22&scale=week",
+            {"viewport": {"width": 390, "height": 844}},
+            marks=pytest.mark.thorough,
+        ),
     ],
     ids=["first view", "county, dark", "phone", "another country", "embedded", "change, dark", "average, phone"],
 )

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,16 +17,28 @@ from search_insights.store.journal import journal_path
 from search_insights.support.sql import literal
 from tests.support.command_line import Run, assert_one_line
 from tests.support.datasets import STEM, dataset_of
+from tests.support.quick_accounting import patch_accounting
+from tests.support.stores import copy_of_store
 
 Change = Callable[[dict[str, Any]], object]
 
 
+@pytest.fixture(scope="module")
+def published(two_weeks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store and its published folder, beside another Parquet file that is nobody's business."""
+    home = tmp_path_factory.mktemp("published")
+    with pytest.MonkeyPatch.context() as patch:
+        patch_accounting(patch.setattr)
+        folder = dataset_of(copy_of_store(two_weeks, home))
+    shutil.copy(folder / f"{STEM}.parquet", home / "secret.parquet")
+    return home
+
+
 @pytest.fixture
-def dataset(store: Path) -> Path:
-    """A published folder, beside another Parquet file that is nobody's business."""
-    folder = dataset_of(store)
-    (folder.parent / "secret.parquet").write_bytes((folder / f"{STEM}.parquet").read_bytes())
-    return folder
+def dataset(published: Path, tmp_path: Path) -> Path:
+    """A copy of them, for one test."""
+    shutil.copytree(published, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "dataset"
 
 
 def change(dataset: Path, name: str, how: Change) -> None:

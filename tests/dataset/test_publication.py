@@ -73,7 +73,6 @@ def test_a_failure_while_writing_leaves_the_old_dataset(
     assert contents(dataset) == before
     assert sorted(path.name for path in store.parent.iterdir()) == [
         "dataset",
-        "little.csv",
         "store.db",
         "store.db.journal",
     ]

@@ -18,7 +18,7 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> list[ReadRow]:
     return rows
 
 
-@pytest.fixture(scope="module", params=["duckdb", "spark"])
+@pytest.fixture(scope="module", params=["duckdb", pytest.param("spark", marks=pytest.mark.thorough)])
 def engine_session(request: pytest.FixtureRequest) -> "SparkSession | None":
     """A Spark session, None for DuckDB."""
     return request.getfixturevalue("spark") if request.param == "spark" else None

@@ -1,6 +1,6 @@
 """Bounding keeps X1 to X4 for any log, draws fairly, and handles each user independently of all others.
 
-Every test runs on every engine.
+Every test runs on every engine, some on Spark only in `make evidence`.
 """
 
 import random
@@ -19,7 +19,7 @@ from search_insights.private.engine import Contributions
 from search_insights.private.spark.session import private_session
 from search_insights.spec.coverage import Coverage
 from search_insights.support.arrays import Counts
-from tests.support.bounded import DAY, Bench, Event, bench, for_all
+from tests.support.bounded import DAY, Bench, Event, bench, for_all, on_every_engine
 from tests.support.other_country import specs
 from tests.support.small_worlds import events_of, small_world
 
@@ -52,6 +52,7 @@ def check_bounds(coverage: Coverage, table: Bench, counts: Counts) -> None:
     assert len(classes) <= 1, "X4: counts of two size classes"
 
 
+@on_every_engine
 def test_every_user_day_keeps_x1_to_x4_and_counts_add_up_user_by_user(engine_session: "SparkSession | None") -> None:
     """For any spec and log, each user's counts keep X1 to X4, and the counts of all users are the sum over users.
 
@@ -139,6 +140,7 @@ def test_every_category_of_a_user_is_counted_at_open_levels(engine_session: "Spa
     for_all(engine_session, 25, rule)
 
 
+@on_every_engine
 def test_order_and_repetition_of_events_do_not_matter(engine_session: "SparkSession | None") -> None:
     """The same searches in another order, or repeated, give the same counts."""
 
@@ -255,6 +257,7 @@ def test_a_region_that_is_too_small_still_counts_above(paper_bench: Bench, us_co
     assert (tiny.parent, "A0") in counted
 
 
+@on_every_engine
 def test_draws_are_fair_and_differ_between_users(paper_bench: Bench) -> None:
     """Each of a user's searches is kept with the same probability (chi-square, false alarms under 1e-7).
 

@@ -1,6 +1,6 @@
 """A log may have a column for each level: a search then counts at each level where that column says, within X1 to X4.
 
-Every rule of the bounding is tested on every engine.
+Every rule of the bounding is tested on every engine, some on Spark only in `make evidence`.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from search_insights.private.region_names import region_names
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import Region, build_geography
 from search_insights.spec.spec_file import load_spec
-from tests.support.bounded import Bench, Event, bench, for_all
+from tests.support.bounded import Bench, Event, bench, for_all, on_every_engine
 from tests.support.logs import (
     ROWS,
     SECRET,
@@ -182,6 +182,7 @@ def events_of(coverage: Coverage, levels: tuple[str, ...], users: int) -> st.Sea
     return st.lists(event, max_size=30)
 
 
+@on_every_engine
 def test_x1_to_x4_hold_whatever_the_columns_say(engine_session: "SparkSession | None") -> None:
     """For any columns: one count per level and category, by one; one size class; each count is one of the user's own.
 

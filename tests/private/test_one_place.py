@@ -1,6 +1,6 @@
 """With one place a user-day, everything that a user-day counts is counted there, in every measure by at most one.
 
-Every test runs on every engine.
+Every test runs on every engine, some on Spark only in `make evidence`.
 """
 
 from collections import Counter, defaultdict
@@ -18,7 +18,7 @@ from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
 from search_insights.support.arrays import Counts
-from tests.support.bounded import Bench, Event, bench, for_all
+from tests.support.bounded import Bench, Event, bench, for_all, on_every_engine
 from tests.support.one_place import one_place_specs
 from tests.support.small_worlds import events_of, small_world
 
@@ -40,6 +40,7 @@ def check_one_place(table: Bench, counts: Counts) -> None:
     assert not changed or any(changed <= case for case in allowed), "no case of the accounting covers it"
 
 
+@on_every_engine
 def test_a_user_day_counts_in_one_place_and_a_case_of_the_accounting_covers_it(
     engine_session: "SparkSession | None",
 ) -> None:

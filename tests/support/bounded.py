@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import duckdb
 import numpy as np
 import pyarrow
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -32,6 +33,9 @@ from search_insights.support.arrays import Counts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# Tests with this mark run on Spark every time; the others that have an engine do so in `make evidence`.
+on_every_engine = pytest.mark.parametrize("engine_session", ["duckdb", "spark"], indirect=True)
 
 DAY = date(2021, 3, 9)
 INSTANTS = TimeReading("UTC", "instant")

@@ -101,7 +101,7 @@ def covered(cells: CellList, noisy: Floats, true: Floats, factor: float = 1.0) -
     return hits
 
 
-@pytest.mark.parametrize("share", [0.002, 0.02, 0.1])
+@pytest.mark.parametrize("share", [0.02, *(pytest.param(s, marks=pytest.mark.thorough) for s in (0.002, 0.1))])
 def test_intervals_of_reconciled_counts_cover_at_every_level_and_trend(tmp_path: Path, share: float) -> None:
     """In a small tree coverage is within 79.5 and 84 % for every region and trend, in 20,000 simulated weeks.
 

@@ -139,6 +139,7 @@ def test_a_log_that_disappears_is_reported_as_on_duckdb(
             engine.unused_rows(*span, span, ROWS)
 
 
+@pytest.mark.thorough
 def test_a_remote_spark_checks_the_files_too(spark: "SparkSession", coverage: Coverage, tmp_path: Path) -> None:
     """With Spark Connect, files in folders below are read, and a damaged or changed file is named."""
     span = (WEEK.begin, WEEK.end)
@@ -172,6 +173,7 @@ def spoil(file: Path) -> None:
         (Path.unlink, "b c.parquet: disappeared while the log was read; nothing was spent"),
     ],
 )
+@pytest.mark.thorough
 def test_a_file_that_is_damaged_during_the_run_is_named(
     session: "SparkSession", coverage: Coverage, tmp_path: Path, harm: Callable[[Path], None], words: str
 ) -> None:
@@ -194,6 +196,7 @@ def test_a_file_without_a_byte_is_refused(session: "SparkSession", coverage: Cov
             on_spark(session, coverage, log)
 
 
+@pytest.mark.thorough
 def test_workers_without_this_program_are_reported(
     session: "SparkSession", coverage: Coverage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

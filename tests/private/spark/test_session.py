@@ -196,6 +196,7 @@ def test_the_command_starts_spark_and_leaves_nothing_behind(spark: "SparkSession
     assert_committed(publisher, done)
 
 
+@pytest.mark.thorough
 def test_the_command_joins_a_spark_connect_server(spark: "SparkSession", publisher: Publisher) -> None:
     """With --remote the week is counted by a Spark Connect server."""
     port = spark.conf.get("spark.connect.grpc.binding.port")
