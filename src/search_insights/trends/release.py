@@ -132,21 +132,20 @@ class Release:
     @cached_property
     def values(self) -> tuple[Floats, Floats, Floats]:
         """The scaled values and the low and high ends of their intervals; NaN where not published."""
-        ratios = self.trends.ratios
-        scaled = (
-            np.where(self.published, self.factors[:, None, :] * part, np.nan)
-            for part in (ratios.value, ratios.low, ratios.high)
-        )
-        value, low, high = scaled
+        ratios, hidden = self.trends.ratios, ~self.published
+        value, low, high = (self.factors[:, None, :] * part for part in (ratios.value, ratios.low, ratios.high))
+        for scaled in (value, low, high):
+            scaled[hidden] = np.nan
         return value, low, high
 
     @cached_property
     def outcomes(self) -> npt.NDArray[np.int8]:
         """For each value, the number of its outcome in OUTCOMES."""
-        ratios = self.trends.ratios
-        outcome = np.where(self.published, 0, np.where(ratios.positive, 3, 2))
-        outcome = np.where(self.removed[None, :, None], 1, outcome)
-        return np.where(self.trends.known, outcome, 4).astype(np.int8)
+        outcome = np.where(self.trends.ratios.positive, np.int8(3), np.int8(2))
+        outcome[self.published] = 0
+        outcome[:, self.removed] = 1
+        outcome[~self.trends.known] = 4
+        return outcome
 
     @property
     def judges_again(self) -> bool:
