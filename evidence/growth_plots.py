@@ -39,8 +39,8 @@ def panel(field: str, title: str, scale: dict[str, Any], ticks: list[float]) -> 
             "x": {
                 "field": "millions",
                 "type": "quantitative",
-                "scale": {"type": "log", "domain": [4, 600], "nice": False},
-                "axis": {"values": [5, 20, 50, 100, 200, 500], "title": "million searches a week"},
+                "scale": {"type": "log", "domain": [4, 2500], "nice": False},
+                "axis": {"values": [5, 20, 50, 200, 500, 2000], "title": "million searches a week"},
             },
             "y": {
                 "field": field,

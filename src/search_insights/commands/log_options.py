@@ -99,7 +99,7 @@ def _add_engine(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--engine", choices=("duckdb", "spark"), default="duckdb", help="on this machine, or on Spark (default: duckdb)"
     )
-    group.add_argument("--memory", metavar="SIZE", help="with DuckDB; what does not fit goes to disk (default: 2GB)")
+    group.add_argument("--memory", metavar="SIZE", help="with DuckDB; what does not fit goes to disk (default: 2.5GB)")
     group.add_argument("--master", metavar="URL", help="Spark's: local[*] (the default), spark://host:7077, yarn, k8s")
     group.add_argument("--remote", metavar="URL", help="a Spark Connect server, such as sc://host:15002")
     group.add_argument(

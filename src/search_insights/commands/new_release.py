@@ -80,7 +80,7 @@ dataset = "dataset"
 site = "site"
 # model = "topics.model"  # the classifier, for logs with queries instead of categories
 # engine = "duckdb"  # or "spark"
-# memory = "2GB"  # of a run with DuckDB; what does not fit goes to disk
+# memory = "2.5GB"  # of a run with DuckDB; what does not fit goes to disk
 
 [log]
 # Where the log is; one location, or a list. {{date}} stands for each day, {{week}} for the first day of the week.

@@ -42,7 +42,7 @@ from search_insights.support.working_folder import temporary_folder
 if TYPE_CHECKING:
     import duckdb
 
-DEFAULT_MEMORY = "2GB"
+DEFAULT_MEMORY = "2.5GB"
 _SIZE = re.compile(r"[0-9]+([.][0-9]+)? ?([KMGT]i?)?B", re.IGNORECASE)
 
 # What the program and its libraries take beside the database, which gets the rest; of very little, a quarter.

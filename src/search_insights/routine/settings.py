@@ -200,7 +200,7 @@ KEYS = (
     Key("blocklist", _path, '"blocklist.txt"', "words that no text of top searches may have, one entry a line"),
     Key("model", _named, '"topics.model"', "the classifier of a log with queries and no category"),
     Key("engine", partial(_one_of, Engine), '"duckdb"', 'where the log is counted: "duckdb" (the default) or "spark"'),
-    Key("memory", _text, '"2GB"', "memory of a run with DuckDB; what does not fit goes to disk"),
+    Key("memory", _text, '"2.5GB"', "memory of a run with DuckDB; what does not fit goes to disk"),
     Key("master", _text, '"spark://host:7077"', "Spark's master, where the engine is Spark"),
     Key(
         "log.location",

@@ -142,7 +142,6 @@ def test_long_texts_are_read_to_the_same_character_on_both_engines(
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
-@pytest.mark.thorough
 def test_a_killed_task_changes_nothing(session: "SparkSession", us_coverage: Coverage, tmp_path: Path) -> None:
     """A worker that is killed after half of its rows is replaced; choices and counts do not change."""
     places = ["94103", "95023", "geoId/06017", "US-NM"]
