@@ -10,8 +10,8 @@ from evidence.peer_rates import rates
 from search_insights.support.charts import save_chart
 
 IMAGES = ROOT / "docs" / "images"
-NAMES = {"duckdb": "DuckDB", "spark": "Spark, local"}
-COLOURS = {"domain": list(NAMES.values()), "range": ["#1f6f8b", "#d1662a"]}
+NAMES = {"duckdb": "DuckDB", "duckdb-8gb": "DuckDB, --memory 8GB", "spark": "Spark, local"}
+COLOURS = {"domain": list(NAMES.values()), "range": ["#1f6f8b", "#6a4c93", "#d1662a"]}
 
 
 def points() -> list[dict[str, Any]]:
@@ -63,7 +63,7 @@ def growth() -> dict[str, Any]:
     cpu = {"type": "log", "domain": [0.1, 20], "nice": False}
     panels = [
         panel("cpu", "CPU time a search (microseconds)", cpu, [0.1, 0.2, 0.5, 1, 2, 5, 10, 20]),
-        panel("memory", "Peak memory (GB)", {"domain": [0, 6]}, [0, 1, 2, 3, 4, 5, 6]),
+        panel("memory", "Peak memory (GB)", {"domain": [0, 9]}, [0, 1, 2, 4, 6, 8]),
     ]
     return {"data": {"values": points()}, "hconcat": panels}
 

@@ -186,7 +186,7 @@ PARTS = (
     _benchmark(
         "growth",
         "time, CPU, memory and shuffle of a week by the size of its log, on DuckDB and Spark",
-        "--duckdb 5e6,20e6 --duckdb-1gb= --spark 5e6",
+        "--duckdb 5e6,20e6 --duckdb-1gb= --duckdb-8gb= --spark 5e6",
         "--record",
         (2, 60),
     ),

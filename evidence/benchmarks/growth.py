@@ -1,7 +1,7 @@
 """How the cost of a week grows with its log: time, CPU, memory and disk of the whole command, on DuckDB and on Spark.
 
-    python -m evidence.benchmarks.growth [--duckdb 5e6,50e6,500e6,2e9] [--duckdb-1gb 50e6,500e6]
-        [--spark 5e6,50e6,500e6] [--record]
+    python -m evidence.benchmarks.growth [--duckdb 5e6,50e6,500e6] [--duckdb-1gb 50e6,500e6]
+        [--duckdb-8gb 500e6,2e9] [--spark 5e6,50e6,500e6] [--record]
 
 Users grow with the log: 17 searches a user and week, as in the benchmark `anonymize` with 50 million events. Larger
 logs are copies of one of 5 million, each with its own users, whose searches lie in many files. CPU time and memory are
@@ -29,15 +29,17 @@ from evidence.watched import watch
 from search_insights.commands.console import note
 from search_insights.support.sql import connect
 
-# The engines, their options and the sizes at which they are measured. With little memory, a day is counted in parts.
+# The engines, their options and the sizes at which they are measured. A day too large for memory is counted in parts.
 OPTIONS = {
     "duckdb": ("--engine", "duckdb"),
     "duckdb-1gb": ("--engine", "duckdb", "--memory", "1GB"),
+    "duckdb-8gb": ("--engine", "duckdb", "--memory", "8GB"),
     "spark": ("--engine", "spark"),
 }
 SIZES = {
-    "duckdb": "5e6,50e6,500e6,2e9",
+    "duckdb": "5e6,50e6,500e6",
     "duckdb-1gb": "50e6,500e6",
+    "duckdb-8gb": "500e6,2e9",
     "spark": "5e6,50e6,500e6",
 }
 PART = 5_000_000  # events of the log that larger ones are copies of

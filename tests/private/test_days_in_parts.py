@@ -51,6 +51,19 @@ def test_a_day_in_parts_has_the_counts_of_the_day_in_one(
     np.testing.assert_array_equal(counts_of(coverage, split), counts_of(coverage, whole))
 
 
+@pytest.mark.parametrize(
+    ("memory", "database"), [("2.5GB", 2_200e6), ("1GB", 750e6), ("1 GiB", 805e6), ("400MB", 300e6), ("20mb", 15e6)]
+)
+def test_the_database_gets_the_memory_that_the_program_leaves(
+    coverage: Coverage, tmp_path: Path, memory: str, database: float
+) -> None:
+    """`memory` is that of the run: the database has 300 MB less, or three quarters of less than 1.2 GB."""
+    log = LogSource((str(write_log(tmp_path / "log.parquet")),))
+    with open_duckdb_engine(log, coverage.spec, region_names(coverage), memory) as engine:
+        ((limit,),) = engine.ask("SELECT parse_formatted_bytes(current_setting('memory_limit'))")
+    assert limit == pytest.approx(database, rel=0.03)  # DuckDB rounds what it shows
+
+
 @pytest.mark.parametrize(("users", "bytes_an_event"), [("i", (1e12, 0)), ("i::VARCHAR", (0, 1e12))])
 def test_text_and_numbers_have_their_own_memory_estimates(
     coverage: Coverage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, users: str, bytes_an_event: tuple[float, float]
