@@ -15,7 +15,7 @@ COLOURS = {"domain": list(NAMES.values()), "range": ["#1f6f8b", "#6a4c93", "#d16
 
 
 def points() -> list[dict[str, Any]]:
-    """Return the measurements of growth with the usual memory, one dictionary a run."""
+    """Return the measurements of growth that are drawn, one dictionary a run."""
     return [
         {
             "engine": NAMES[run["engine"]],

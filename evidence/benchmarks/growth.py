@@ -9,7 +9,8 @@ those of the command and everything it starts. For Spark, its event log tells th
 they shuffled. With --record the measurements go to evidence/results/growth.json, where they replace older ones of the
 same engine and size; evidence/performance_tables.py and growth_plots.py make the tables and pictures of
 docs/performance.md from them. `--duckdb 5e6,500e6 --spark 5e6,500e6` is enough for the CPU and the shuffled bytes of a
-further search on both engines; it needs 10 GB of disk. A log of 500 million searches has 3.3 GB.
+further search on both engines; it needs 10 GB of disk. A log of 500 million searches has 3.3 GB, one
+of two billion 14 GB.
 """
 
 import json

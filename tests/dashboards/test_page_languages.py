@@ -27,9 +27,8 @@ TITLES = {
     ("locale", "language", "dates", "value"),
     [
         ("fr-CH", "fr", "8 14 mars 2021", r"\d,\d"),
-        pytest.param(
-            "es-MX", "es", "8 14 de marzo de 2021", r"\d\.\d", marks=pytest.mark.thorough
-        ),  # Mexico has a point, Spain a comma
+        # Mexico has a point, Spain a comma.
+        pytest.param("es-MX", "es", "8 14 de marzo de 2021", r"\d\.\d", marks=pytest.mark.thorough),
         pytest.param("de-AT", "de", "8. 14. März 2021", r"\d,\d", marks=pytest.mark.thorough),
         pytest.param("en-US", "en", "March 8 14, 2021", r"\d\.\d", marks=pytest.mark.thorough),
         ("pt-BR", "en", "March 8 14, 2021", r"\d\.\d"),

@@ -1,6 +1,6 @@
 """Bounding keeps X1 to X4 for any log, draws fairly, and handles each user independently of all others.
 
-Every test runs on every engine, some on Spark only in `make evidence`.
+Every test runs on every engine, some on Spark only by `make thorough`.
 """
 
 import random

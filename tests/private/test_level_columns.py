@@ -1,6 +1,6 @@
 """A log may have a column for each level: a search then counts at each level where that column says, within X1 to X4.
 
-Every rule of the bounding is tested on every engine, some on Spark only in `make evidence`.
+Every rule of the bounding is tested on every engine, some on Spark only by `make thorough`.
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 """With one place a user-day, everything that a user-day counts is counted there, in every measure by at most one.
 
-Every test runs on every engine, some on Spark only in `make evidence`.
+Every test runs on every engine, some on Spark only by `make thorough`.
 """
 
 from collections import Counter, defaultdict

@@ -26,7 +26,7 @@ def test_a_backup_is_due_when_the_newest_lacks_something(
     tmp_path: Path, store: Path, short_coverage: Coverage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A week, or what a release fixed; a second backup of a day gets a number."""
-    monkeypatch.setattr(backups, "datetime", clock(NOON, NOON))
+    monkeypatch.setattr(backups, "datetime", clock(NOON))
     folder = tmp_path / "backups"
     assert backup_is_due(store, folder)
     first = make_backup(store, folder)

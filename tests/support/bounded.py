@@ -34,7 +34,7 @@ from search_insights.support.arrays import Counts
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Tests with this mark run on Spark every time; the others that have an engine do so in `make evidence`.
+# Tests with this mark run on Spark every time; the others that have an engine only by `make thorough`.
 on_every_engine = pytest.mark.parametrize("engine_session", ["duckdb", "spark"], indirect=True)
 
 DAY = date(2021, 3, 9)

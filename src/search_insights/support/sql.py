@@ -21,7 +21,7 @@ def connect(path: str = ":memory:", *, read_only: bool = False, **config: Any) -
 
 
 def public_reader() -> "duckdb.DuckDBPyConnection":
-    """Return a connection for reading public files that anyone may have made. All share one database: see below."""
+    """Return a connection for reading public files of anyone; all share a database that has little memory."""
     return _shared("1GB").cursor()
 
 
