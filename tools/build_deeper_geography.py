@@ -163,7 +163,7 @@ def build(folder: Path, out: Path) -> None:
     for country, make in makers.items():
         regions, outlined = make(folder)
         table, shapes = out / f"{country}.parquet", out / f"{country}.topojson"
-        write_table([tuple(getattr(r, n) for n in Region.__slots__) for r in regions], table)
+        write_table(list(regions), table)
         if outlined:
             shapes.write_text(dump(draw(outlined)), encoding="utf-8")
         written = [{"file": path.name, "sha256": sha256(path)} for path in (table, shapes) if path.exists()]

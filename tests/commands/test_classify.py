@@ -2,7 +2,6 @@
 
 import csv
 import json
-from dataclasses import astuple, fields
 from pathlib import Path
 
 import duckdb
@@ -23,7 +22,7 @@ QUERIES = (
     ("5", "covid vaccine", "ü 💉"),
     ("6", "weather", "again"),
 )
-_REGION_HEADER = [field.name for field in fields(Region)]
+_REGION_HEADER = list(Region._fields)
 CATEGORIES = ["A1", "", "", "A2", "A3", ""]
 
 
@@ -164,7 +163,7 @@ def heat_files(tmp_path: Path) -> Path:
             [("query", "category"), *zip(texts, ["B1" if n else "" for n in labels], strict=True)]
         )
     (tmp_path / "spec.toml").write_text(HEAT_SPEC, encoding="utf-8")
-    write_csv(tmp_path / "places.csv", [astuple(region) for region in swiss_places().regions], _REGION_HEADER)
+    write_csv(tmp_path / "places.csv", list(swiss_places().regions), _REGION_HEADER)
     (tmp_path / "ordinary.txt").write_text("\n".join(ordinary_queries() * 2), encoding="utf-8")
     return tmp_path
 

@@ -182,7 +182,7 @@ def test_words_apply_to_all_weeks_and_correct_nothing(tmp_path: Path, short_cove
     spec = short_coverage.spec
     geography = short_coverage.geography
     trends = (replace(spec.trends[0], column="sni_all", title="All of it"), *spec.trends[1:])
-    regions = [replace(r, name="Alpine Co") if r.place_id == "geoId/06003" else r for r in geography.regions]
+    regions = [r._replace(name="Alpine Co") if r.place_id == "geoId/06003" else r for r in geography.regions]
     words = Coverage(
         replace(spec, title="Renamed", dataset="renamed", trends=trends),
         replace(geography, regions=tuple(regions)),

@@ -134,7 +134,7 @@ def test_a_column_may_have_any_name_that_a_spec_allows(tmp_path: Path, short_cov
 
 def test_a_country_code_cannot_lead_out_of_the_folder(tmp_path: Path, short_coverage: Coverage) -> None:
     """The code is part of the file names. A table of regions must have a plain one; a store may have an older table."""
-    regions = [replace(r, code="../U S") if r.code == "US" else r for r in short_coverage.geography.regions]
+    regions = [r._replace(code="../U S") if r.code == "US" else r for r in short_coverage.geography.regions]
     strange = Coverage(short_coverage.spec, build_geography(regions, "an older table"))
     dataset = dataset_of(add_weeks(tmp_path / "store.db", strange, {}))
     assert {p.name for p in dataset.glob("*_search_insights.*")} == {

@@ -124,7 +124,7 @@ def test_a_table_that_cannot_be_used_is_refused_before_anything_is_written(
 def test_levels_named_like_columns_of_a_log_are_refused(tmp_path: Path) -> None:
     """The log has a column `region` already."""
     levels = tuple(replace(level, name="region") if level.name == "state" else level for level in COVERAGE.spec.levels)
-    regions = [replace(r, level="region") if r.level == "state" else r for r in EQUAL.regions]
+    regions = [r._replace(level="region") if r.level == "state" else r for r in EQUAL.regions]
     geography = replace(EQUAL, regions=tuple(regions), levels=("country", "region", "county", "postal_code"))
     sigmas = tuple(replace(s, level="region") if s.level == "state" else s for s in COVERAGE.spec.sigmas)
     spec = replace(COVERAGE.spec, levels=levels, total=replace(COVERAGE.spec.total, sum_of="region"), sigmas=sigmas)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import astuple
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -197,7 +198,6 @@ def test_a_damaged_file_is_one_line_everywhere(store: Path, run: Run, command: s
 
 def store_of_version_1(path: Path, coverage: Coverage) -> Path:
     """Make a store as the first version did, with its own SQL."""
-    regions = [(i, *astuple(region)) for i, region in enumerate(coverage.geography.regions)]
     cells = CellList(coverage)
     noisy = np.tile(np.array(USUAL, dtype=np.int64), len(cells.regions))
     entry = entry_for(coverage, noisy, Week(FIRST, coverage.spec.time_zone))
@@ -210,15 +210,16 @@ def store_of_version_1(path: Path, coverage: Coverage) -> Path:
     }
     listed = [(i, cell.region.place_id, cell.category, cell.sigma) for i, cell in enumerate(cells.cells)]
     promise = coverage.spec.promise
+    tables: dict[str, list[tuple[Any, ...]]] = {
+        "about": list(about.items()),
+        "regions": [(i, *region) for i, region in enumerate(coverage.geography.regions)],
+        "cells": listed,
+        "counts": [(FIRST, i, int(count)) for i, count in enumerate(noisy)],
+        "ledger": [(FIRST, "2023-10-09T01:02:03+00:00", promise.epsilon, promise.delta, *astuple(entry)[4:14])],
+    }
     with duckdb.connect(str(path)) as connection:
         connection.execute(VERSION_1)
-        for table, rows in {
-            "about": list(about.items()),
-            "regions": regions,
-            "cells": listed,
-            "counts": [(FIRST, i, int(count)) for i, count in enumerate(noisy)],
-            "ledger": [(FIRST, "2023-10-09T01:02:03+00:00", promise.epsilon, promise.delta, *astuple(entry)[4:14])],
-        }.items():
+        for table, rows in tables.items():
             connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
     return path
 

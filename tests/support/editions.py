@@ -27,7 +27,7 @@ def split(coverage: Coverage) -> Coverage:
         Region("06901", "El Dorado West", "county", old.parent, 150_000, 2_000.0, None, None, WEST),
         Region("06902", "El Dorado East", "county", old.parent, 140_000, 2_422.0, None, None, EAST),
     ]
-    kept = [replace(r, parent=WEST) if r.parent == FORMER else r for r in coverage.geography.regions if r != old]
+    kept = [r._replace(parent=WEST) if r.parent == FORMER else r for r in coverage.geography.regions if r != old]
     return Coverage(coverage.spec, build_geography([*kept, *new], "after the split"))
 
 

@@ -5,7 +5,6 @@ which other counties it extends into; that of a county, how much of its count co
 """
 
 import argparse
-from dataclasses import asdict
 from datetime import date
 from typing import Any
 
@@ -79,7 +78,7 @@ def _coverage_of_country(code: str) -> Coverage:
 def _row(coverage: Coverage, straddling: Straddling, region: Region) -> dict[str, Any]:
     exchange = straddling.exchanges.get(region.place_id)
     return {
-        **asdict(region),
+        **region._asdict(),
         **coverage.standings[region.place_id]._asdict(),
         "also_in": dict(straddling.also_in.get(region.place_id, {})),
         "from_elsewhere": round(exchange.from_elsewhere, 6) if exchange else 0.0,

@@ -5,7 +5,7 @@ The folder may come from anyone, so every text and number is checked before anyt
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -97,9 +97,9 @@ def located(listed: Sequence[Listed], geographies: Sequence[Geography]) -> list[
     for each in listed:  # the present ones come first
         region, at = each.region, known.get(each.region.place_id)
         if (region.level, region.code) in codes:
-            region = replace(region, code=f"{region.code} (until {each.last_week})")
+            region = region._replace(code=f"{region.code} (until {each.last_week})")
         codes.add((region.level, region.code))
-        regions.append(replace(region, latitude=at.latitude, longitude=at.longitude) if at else region)
+        regions.append(region._replace(latitude=at.latitude, longitude=at.longitude) if at else region)
     return regions
 
 

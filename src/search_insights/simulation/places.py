@@ -44,13 +44,13 @@ def places_of(coverage: Coverage, straddling: Straddling | None) -> Places:
     regions, also_in, people = list(geography.regions), straddling.also_in, straddling.people
     for place, others in also_in.items():
         inside = people[place] * max(0.0, 1 - sum(others.values()))
-        regions[number[place]] = replace(regions[number[place]], population=round(inside))
+        regions[number[place]] = regions[number[place]]._replace(population=round(inside))
     pieces = [
-        replace(regions[number[row.place_id]], parent=row.also_in, place_id=f"{row.place_id} in {row.also_in}")
+        regions[number[row.place_id]]._replace(parent=row.also_in, place_id=f"{row.place_id} in {row.also_in}")
         for row in straddling.rows
     ]
     sizes = [round(people[row.place_id] * row.share) for row in straddling.rows]
-    regions += [replace(piece, population=size) for piece, size in zip(pieces, sizes, strict=True)]
+    regions += [piece._replace(population=size) for piece, size in zip(pieces, sizes, strict=True)]
     of_pieces = np.array([number[row.place_id] for row in straddling.rows], dtype=np.int32)
     return Places(replace(geography, regions=tuple(regions)), np.concatenate([whole, of_pieces]), straddling=True)
 

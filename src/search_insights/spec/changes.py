@@ -133,7 +133,7 @@ def _of_geographies(old: Coverage, new: Coverage) -> Iterator[Difference]:
         yield from _listed("regions that end", [p for p in before if p not in after], "counting")
         yield from _listed("regions that begin", [p for p in after if p not in before], "counting")
     both = [(before[place_id], after[place_id]) for place_id in before if place_id in after]
-    for field in () if before is after else Region.__dataclass_fields__:
+    for field in () if before is after else Region._fields:
         changed = [(a, b) for a, b in both if getattr(a, field) != getattr(b, field)]
         if changed:
             yield _of_field(field, changed)
@@ -212,5 +212,5 @@ def _renamed(counted: Geography, present: Geography) -> Geography:
     now = present.by_place_id
     if all(region.place_id not in now or now[region.place_id].name == region.name for region in counted.regions):
         return counted
-    renamed = (replace(r, name=now[r.place_id].name) if r.place_id in now else r for r in counted.regions)
+    renamed = (r._replace(name=now[r.place_id].name) if r.place_id in now else r for r in counted.regions)
     return replace(counted, regions=tuple(renamed))  # names are not what regions are ordered by

@@ -51,30 +51,28 @@ class Coverage:
     @cached_property
     def standings(self) -> dict[str, Standing]:
         """The standing of every region, by place_id."""
-        classes: dict[str, str | None] = {}
+        classes: dict[str | None, str | None] = {None: None}
         standings: dict[str, Standing] = {}
-        hidden: set[str] = set()  # regions that are not reported, and all below them
+        hidden: set[str | None] = set()  # regions that are not reported, and all below them
         known: dict[tuple[str, str | None, str | None], Standing] = {}  # many regions have the same
+        class_level, has_rests, levels = self.spec.class_level, self.spec.counting.rest_cells, self.spec.level_names
         for region in self.geography.regions:  # parents come before their children
-            size_class = self._size_class(region, classes.get(region.parent or ""))
-            classes[region.place_id] = size_class
-            kind = (region.level, size_class, self._wrong_area(region))
+            place_id, level, parent = region.place_id, region.level, region.parent
+            # The class is that of the population at the class level; finer regions inherit their parent's.
+            by_population = level == class_level and region.population is not None
+            size_class = self.spec.class_of(region.population or 0) if by_population else classes[parent]
+            classes[place_id] = size_class
+            kind = (level, size_class, self._wrong_area(region))
             if kind not in known:
                 known[kind] = self._standing(*kind)
             standing = known[kind]
-            if self.spec.counting.rest_cells and region.parent in hidden:
+            if has_rests and parent in hidden:
                 # Its searches are in a rest cell, with all others of that region; so it is no part of the sum.
                 standing = Standing(size_class, False, "the region above it is not reported")
-            standings[region.place_id] = standing
-            if region.parent in hidden or (not standing.reported and region.level in self.spec.level_names):
-                hidden.add(region.place_id)
+            standings[place_id] = standing
+            if parent in hidden or (not standing.reported and level in levels):
+                hidden.add(place_id)
         return standings
-
-    def _size_class(self, region: Region, inherited: str | None) -> str | None:
-        """Return a region's class: by population at the class level; finer regions inherit their parent's."""
-        if region.level != self.spec.class_level or region.population is None:
-            return inherited
-        return self.spec.class_of(region.population)
 
     def _standing(self, level: str, size_class: str | None, wrong_area: str | None) -> Standing:
         """Return the standing of the regions of a level and size class whose land area is wrong, or is not."""

@@ -14,13 +14,13 @@ import shutil
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from itertools import dropwhile
-from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from search_insights.errors import GeographyError, RowProblem
 from search_insights.spec import deeper, world
@@ -30,8 +30,7 @@ from search_insights.support.sql import public_reader
 PACKAGED_GEOGRAPHY = "us"
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(NamedTuple):
     """One place, described by public facts. Nothing here comes from a search log."""
 
     code: str
@@ -45,7 +44,7 @@ class Region:
     place_id: str
 
 
-_COLUMNS = tuple(field.name for field in fields(Region))
+_COLUMNS = Region._fields
 _JOINERS = {0x200C: None, 0x200D: None}  # not printable by themselves, but many scripts need them
 _SHOWN = 80  # characters of a value in a message
 _FORMULA_STARTS = ("=", "+", "-", "@")
@@ -99,9 +98,10 @@ class Geography:
     @cached_property
     def fingerprint(self) -> str:
         """The SHA-256 of the rows, whatever file they came from."""
-        numbers = attrgetter("land_area_km2", "latitude", "longitude")
-        texts = [[r.place_id, r.code, r.name, r.level, r.parent, r.population] for r in self.regions]
-        floats = [[None if v is None else float(v) for v in numbers(r)] for r in self.regions]
+        texts, floats = [], []
+        for code, name, level, parent, population, *numbers, place_id in self.regions:
+            texts.append((place_id, code, name, level, parent, population))
+            floats.append([None if number is None else float(number) for number in numbers])
         rows = json.dumps([texts, floats])
         return hashlib.sha256(rows.encode()).hexdigest()
 
@@ -149,7 +149,7 @@ def _packaged() -> Geography:
     """Read the packaged table once; its values were checked when it was built, and nothing changes a geography."""
     with resources.as_file(resources.files("search_insights.spec") / "packaged" / "us_regions.parquet") as path:
         rows = public_reader().read_parquet(str(path)).project(", ".join(_COLUMNS)).fetchall()
-    return build_geography([Region(*row) for row in rows], PACKAGED_GEOGRAPHY)
+    return build_geography(list(map(Region._make, rows)), PACKAGED_GEOGRAPHY)
 
 
 def _read(path: Path) -> list[Region]:
@@ -269,7 +269,7 @@ def _why_no_number(value: object, column: str, limits: tuple[float, float]) -> s
 def build_geography(regions: list[Region], source: str) -> Geography:
     """Check that the regions form one tree whose levels nest, and sort them; all that is wrong is told at once."""
     by_place_id = {region.place_id: region for region in regions}
-    _refuse(source, [*_duplicates(regions), *_orphans(regions, by_place_id)])
+    _refuse(source, [*_duplicates(regions, by_place_id), *_orphans(regions, by_place_id)])
     roots = [region.place_id for region in regions if region.parent is None]
     expected = f"expected one region without a parent, the country; got {', '.join(roots[:5])}"
     _refuse(source, [*_cycles(by_place_id), *([expected] if len(roots) > 1 else [])])
@@ -285,7 +285,9 @@ def _refuse(source: str, problems: Iterable[str]) -> None:
         raise GeographyError.of(source, found)
 
 
-def _duplicates(regions: list[Region]) -> Iterator[str]:
+def _duplicates(regions: list[Region], by_place_id: Mapping[str, Region]) -> Iterator[str]:
+    if len(by_place_id) == len(regions) == len({(region.level, region.code) for region in regions}):
+        return
     times = Counter(region.place_id for region in regions)
     hint = "codes that are not unique need a column place_id that is"
     yield from (f"duplicate place_id {p!r} ({n} rows); {hint}" for p, n in times.items() if n > 1)
@@ -303,8 +305,11 @@ def _orphans(regions: list[Region], by_place_id: Mapping[str, Region]) -> Iterat
 
 
 def _cycles(by_place_id: Mapping[str, Region]) -> Iterator[str]:
-    safe: set[str] = set()
-    for start in by_place_id:
+    safe: set[str | None] = {None}
+    for start, region in by_place_id.items():
+        if region.parent in safe:  # nearly always, in a table that begins with the country
+            safe.add(start)
+            continue
         path: dict[str, None] = {}
         here: str | None = start
         while here is not None and here not in safe:
@@ -354,4 +359,4 @@ def write_regions(target: Path, regions: Iterable[Region]) -> None:
     with target.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_COLUMNS)
-        writer.writerows(attrgetter(*_COLUMNS)(region) for region in regions)
+        writer.writerows(regions)

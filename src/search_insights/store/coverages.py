@@ -1,8 +1,7 @@
 """The specs, geographies and cells in a store: what its weeks are counted under, each kept once by its fingerprint."""
 
 from collections.abc import Iterable
-from dataclasses import astuple, fields
-from operator import attrgetter
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +18,6 @@ from search_insights.store.file_errors import RESTORE_HINT
 
 if TYPE_CHECKING:
     import duckdb
-
-_region_values = attrgetter(*(field.name for field in fields(Region)))
 
 
 def add_change(connection: "duckdb.DuckDBPyConnection", change: Change, coverage: Coverage, edition: int) -> None:
@@ -64,8 +61,11 @@ def coverage_reader(
     known = list(known)
     specs: dict[str, Spec] = {coverage.spec.fingerprint: coverage.spec for coverage in known}
     geographies: dict[str, Geography] = {each.geography.fingerprint: each.geography for each in known}
+    coverages = {fingerprints_of(coverage): coverage for coverage in known}
 
     def read(spec: str, geography: str) -> Coverage:
+        if coverage := coverages.get((spec, geography)):
+            return coverage
         if spec not in specs:
             specs[spec] = _spec(connection, spec, path)
         if geography not in geographies:
@@ -111,8 +111,9 @@ def _add_geography(connection: "duckdb.DuckDBPyConnection", geography: Geography
     if known:
         return
     connection.execute("INSERT INTO geographies VALUES (?, ?)", [geography.fingerprint, geography.source])
-    rows = ((i, *_region_values(region), geography.fingerprint) for i, region in enumerate(geography.regions))
-    _insert(connection, "regions", [np.array(values, dtype=object) for values in zip(*rows, strict=True)])
+    facts = [np.array(values, dtype=object) for values in zip(*geography.regions, strict=True)]
+    numbers, of_geography = np.arange(len(geography.regions)), np.full(len(geography.regions), geography.fingerprint)
+    _insert(connection, "regions", [numbers, *facts, of_geography.astype(object)])
 
 
 def _add_cells(connection: "duckdb.DuckDBPyConnection", cells: CellList, edition: int) -> None:
