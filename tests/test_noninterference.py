@@ -18,13 +18,12 @@ import numpy as np
 import pytest
 
 from search_insights import anonymization
-from search_insights.dp.noise import add_noise
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import spec_toml
 from search_insights.store.identity import new_identity
 from search_insights.support.arrays import Counts, Floats
 from search_insights.trends import release
-from tests.lab.mutants import everywhere
+from tests.lab.mutants import everywhere, other_noise
 from tests.support.clocks import clock
 from tests.support.command_line import Run
 from tests.support.logs import MONDAY, Publisher, little_geography, new_publisher, searches
@@ -42,7 +41,7 @@ def fixed_noise(counts: Counts, sigmas: Floats) -> Counts:
 @pytest.fixture
 def published(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> dict[str, Publisher]:
     """Two publishers whose logs have little in common, at the same time, and of the same random identity."""
-    everywhere(monkeypatch, add_noise, fixed_noise)
+    other_noise(fixed_noise)(monkeypatch)
     everywhere(monkeypatch, new_identity, lambda: "6f1c1f0e-5d0a-4b7e-9a53-0d6f1b1f3c11")
     for module in (anonymization, release):
         monkeypatch.setattr(module, "datetime", clock(datetime(2022, 2, 2, 12, tzinfo=UTC)))

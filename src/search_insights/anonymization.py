@@ -16,7 +16,7 @@ from search_insights.classifier.cluster_keys import cluster_keys
 from search_insights.classifier.lexicon import load_synonyms
 from search_insights.dataset.folder import holds_dataset, published_weeks, published_weeks_of
 from search_insights.dp.accounting import require_promise
-from search_insights.dp.noise import MECHANISM, add_noise
+from search_insights.dp.noise import MECHANISM, add_noise, drawing_noise
 from search_insights.dp.top_searches import TopSearchCounts, noisy_top_searches
 from search_insights.errors import InputError, LogError
 from search_insights.private.counting import MARGIN, Tolerance, count_week
@@ -193,18 +193,19 @@ class _Run:
 
     def week(self, week: Week, requested: tuple[datetime, datetime]) -> WeekDone:
         self.progress(f"week {week}: counting")
-        found = count_week(
-            self.engine,
-            self.cells,
-            self.names,
-            week,
-            requested,
-            self.tolerance,
-            lambda day: self.progress(f"week {week}: {day}"),
-            [shown.text for shown in self.store.shown_texts()],
-        )
-        self._require_plausible(week, found.counts)
-        noisy = add_noise(found.counts, self.cells.sigmas)
+        with drawing_noise(self.cells.sigmas) as noise:
+            found = count_week(
+                self.engine,
+                self.cells,
+                self.names,
+                week,
+                requested,
+                self.tolerance,
+                lambda day: self.progress(f"week {week}: {day}"),
+                [shown.text for shown in self.store.shown_texts()],
+            )
+            self._require_plausible(week, found.counts)
+            noisy = add_noise(found.counts, self.cells.sigmas, noise)
         top = self._top_searches(week, found.texts)
         entry = self._entry(week, noisy, top, found.vocabulary)
         self.store.commit_week(week, noisy, entry, _model_record(self.engine), top)

@@ -17,14 +17,13 @@ from search_insights.audit.bound import Difference, Tally, bound, draws_needed, 
 from search_insights.audit.store_attack import RISK, _check_size, audit_store
 from search_insights.dp.accounting import account, advantage_of, trend_cases
 from search_insights.dp.gaussian import epsilon_of_mu
-from search_insights.dp.noise import add_noise
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import load_geography
 from search_insights.spec.spec import Spec
 from search_insights.spec.spec_file import load_spec
 from search_insights.support.arrays import Counts, Floats
-from tests.lab.mutants import MUTANTS, everywhere
+from tests.lab.mutants import MUTANTS, other_noise
 from tests.support.command_line import Run
 from tests.support.logs import LITTLE_REGIONS, little_coverage, little_geography
 from tests.support.other_country import other_geography, other_spec_file, plain_spec, write_csv
@@ -119,17 +118,13 @@ def _same_noise_everywhere(counts: Counts, sigmas: Floats) -> Counts:
     return counts + np.rint(1.5 * sigmas).astype(np.int64)
 
 
-def _put_in(noise: Noise) -> Callable[[pytest.MonkeyPatch], None]:
-    return lambda monkeypatch: everywhere(monkeypatch, add_noise, noise)
-
-
 @pytest.mark.parametrize(
     ("break_it", "finding"),
     [
         (MUTANTS["noise_on_non_empty"].put_in, "noise on empty cells"),
         (MUTANTS["level_without_noise"].put_in, "noise on province H0"),
         (MUTANTS["seeded"].put_in, "noise of the two stores is independent"),
-        (_put_in(_same_noise_everywhere), "noise of neighbouring cells is independent"),
+        (other_noise(_same_noise_everywhere), "noise of neighbouring cells is independent"),
     ],
 )
 def test_noise_that_is_not_as_promised_is_found_in_the_store(
@@ -257,7 +252,7 @@ def test_the_command_exits_with_1_when_something_is_broken(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For a program without noise the exit code and the text say so."""
-    everywhere(monkeypatch, add_noise, lambda counts, sigmas: counts)
+    other_noise(lambda counts, sigmas: counts)(monkeypatch)
     options = ("--spec", other_spec_file(tmp_path), "--geography", other_geography(tmp_path), "--draws", "500")
     code, out, _ = run("audit", *options)
     assert code == 1

@@ -2,6 +2,7 @@
 
 import math
 import random
+import threading
 from datetime import date
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from scipy import stats
 
 from search_insights.anonymization import anonymize
-from search_insights.dp.noise import add_noise
+from search_insights.dp.noise import add_noise, drawing_noise
 from search_insights.private.log import LogSource
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
@@ -146,3 +147,27 @@ def test_every_count_needs_a_sigma() -> None:
     """Counts and sigmas of different lengths are refused, not broadcast."""
     with pytest.raises(ValueError, match="2 counts, but 1 sigmas"):
         add_noise(np.zeros(2, dtype=np.int64), np.ones(1))
+
+
+def test_noise_that_was_drawn_ahead_is_added_once() -> None:
+    """Noise added to two lists of counts would show their exact difference, so it is refused a second time."""
+    counts, sigmas = np.zeros(9_000, dtype=np.int64), np.resize([3.21, 60.0], 9_000)
+    with drawing_noise(sigmas) as noise:
+        noisy = add_noise(counts, sigmas, noise)
+        with pytest.raises(RuntimeError, match="added already"):
+            add_noise(counts + 1, sigmas, noise)
+    assert (np.abs(noisy) > 30).mean() > 0.2  # half of them have a sigma of 60
+
+
+def test_noise_that_was_drawn_for_other_sigmas_is_refused() -> None:
+    """Each count gets noise of its own sigma, whoever drew it and when."""
+    sigmas = np.array([3.21, 60.0])
+    with drawing_noise(sigmas[::-1]) as noise, pytest.raises(ValueError, match="other sigmas"):
+        add_noise(np.zeros(2, dtype=np.int64), sigmas, noise)
+
+
+def test_a_week_that_is_refused_leaves_nothing_being_drawn() -> None:
+    """If counting fails, the error is told, and no thread goes on drawing."""
+    with pytest.raises(KeyError), drawing_noise(np.full(100_000, 3.21)):
+        raise KeyError
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]

@@ -5,7 +5,9 @@ leak the count in its low bits (Mironov, 2012). There is no seed, so nobody can 
 """
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -20,22 +22,60 @@ MECHANISM = "discrete Gaussian, OpenDP"
 _CHUNK = 4096
 
 
-def add_noise(counts: Counts, sigmas: Floats) -> Counts:
-    """Add independent noise to each count, with its own sigma. Results may be negative; they are not clipped."""
+class Noise:
+    """Noise that is being drawn in the background, one number for each sigma, to be added once.
+
+    It depends on no count, so it may be drawn while counts are made. Added to two lists of counts, it would show their
+    exact difference: so it is handed out once.
+    """
+
+    def __init__(self, sigmas: Floats, threads: ThreadPoolExecutor) -> None:
+        """Begin to draw. Each sigma's mechanism is made here: no thread has to import OpenDP."""
+        self.sigmas = sigmas
+        self._drawn = np.empty(sigmas.shape, dtype=np.int64)
+        self._jobs: list[Future[None]] | None = [
+            threads.submit(self._draw, mechanism, chunk)
+            for sigma in np.unique(sigmas)
+            for mechanism in (_measurement(float(sigma)),)
+            for chunk in _chunks(np.flatnonzero(sigmas == sigma))
+        ]
+
+    def _draw(self, mechanism: Any, where: npt.NDArray[np.intp]) -> None:
+        self._drawn[where] = mechanism([0] * where.size)
+
+    def take(self) -> Counts:
+        """Return the noise when all of it is drawn; refuse a second time. A failure of any thread is raised here."""
+        if self._jobs is None:
+            raise RuntimeError("this noise was added already; draw new noise")
+        jobs, self._jobs = self._jobs, None
+        for job in jobs:
+            job.result()
+        return self._drawn
+
+
+@contextmanager
+def drawing_noise(sigmas: Floats) -> Iterator[Noise]:
+    """Draw noise while the caller does something else; what is not drawn at the end is given up."""
+    threads = ThreadPoolExecutor(os.cpu_count())
+    try:
+        yield Noise(sigmas, threads)
+    finally:
+        threads.shutdown(cancel_futures=True)
+
+
+def add_noise(counts: Counts, sigmas: Floats, noise: Noise | None = None) -> Counts:
+    """Add independent noise to each count, with its own sigma. Results may be negative; they are not clipped.
+
+    `noise` is what was drawn for these sigmas already, if anything was.
+    """
     if counts.shape != sigmas.shape:
         raise ValueError(f"{counts.size} counts, but {sigmas.size} sigmas")
-    noisy = np.empty_like(counts)
-    # One mechanism for each sigma, made here: no thread has to import OpenDP.
-    mechanisms = [(_measurement(float(sigma)), np.flatnonzero(sigmas == sigma)) for sigma in np.unique(sigmas)]
-    jobs = [(mechanism, chunk) for mechanism, where in mechanisms for chunk in _chunks(where)]
-
-    def work(job: tuple[Any, npt.NDArray[np.intp]]) -> None:
-        mechanism, where = job
-        noisy[where] = mechanism(counts[where].tolist())
-
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        list(threads.map(work, jobs))  # a list, so that a failure in any thread is raised here
-    return noisy
+    if noise is None:
+        with drawing_noise(sigmas) as drawn:
+            return counts + drawn.take()
+    if not np.array_equal(noise.sigmas, sigmas):
+        raise ValueError("the noise was drawn for other sigmas")
+    return counts + noise.take()
 
 
 def _chunks(where: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:

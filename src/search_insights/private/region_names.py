@@ -12,10 +12,10 @@ level has no column, or the column is empty, the region is that above the neares
 the column has a name that is not in the table, the search does not count at that level.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -207,14 +207,13 @@ def _sharing_levels(coverage: Coverage) -> tuple[tuple[str, ...], tuple[str, ...
     Codes of the latter are ambiguous: each may be one of the finer level, even if the table does not have it there.
     """
     levels = coverage.geography.levels
-    levels_of: dict[str, set[str]] = defaultdict(set)
+    codes: dict[str, set[str]] = {level: set() for level in levels}
     for i in _counted(coverage):
         region = coverage.geography.regions[i]
-        levels_of[region.code].add(region.level)
-    shared = [sorted(found, key=levels.index) for found in levels_of.values() if len(found) > 1]
-    sharing = {level for found in shared for level in found}
-    coarser = {level for found in shared for level in found[:-1]}
-    return tuple(level for level in levels if level in sharing), tuple(level for level in levels if level in coarser)
+        codes[region.level].add(region.code)
+    pairs = [pair for pair in combinations(levels, 2) if not codes[pair[0]].isdisjoint(codes[pair[1]])]
+    coarser, finer = ({pair[side] for pair in pairs} for side in (0, 1))
+    return tuple(x for x in levels if x in coarser | finer), tuple(x for x in levels if x in coarser)
 
 
 def _bits_of_regions(coverage: Coverage, unreported: int) -> list[int]:

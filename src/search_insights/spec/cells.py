@@ -86,14 +86,15 @@ class CellList:
         above += [rest.parent for rest in self.rests]
         return np.array([numbers.get(parent or "", -1) for parent in above], dtype=np.int64)
 
-    def _size_class(self, node: Region) -> str | None:
-        """Return the size class whose sigmas a node takes."""
-        spec = self.coverage.spec
-        if node.level not in spec.classed_levels:
-            return None
-        # A rest of an open level is above all size classes, so that of any class would do; finer ones have one.
-        region = node.parent if node.place_id not in self.coverage.standings else node.place_id
-        return self.coverage.standings[region or ""].size_class or spec.rest_class
+    @cached_property
+    def _size_classes(self) -> list[str | None]:
+        """The size class whose sigmas each node takes."""
+        spec, standings = self.coverage.spec, self.coverage.standings
+        # A rest has the class of the region above it. One above all size classes may have any; finer ones have one.
+        above = [(region.level, region.place_id) for region in self.regions]
+        above += [(rest.level, rest.parent or "") for rest in self.rests]
+        classed, rest_class = spec.classed_levels, spec.rest_class
+        return [standings[place].size_class or rest_class if level in classed else None for level, place in above]
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -101,23 +102,20 @@ class CellList:
         measures = [measure.id for measure in self.coverage.spec.measures]
         return tuple(
             Cell(node, measure, sigma, size_class)
-            for node in self.nodes
-            for size_class in (self._size_class(node),)
-            for measure, sigma in zip(measures, self._sigmas_of(node.level, size_class), strict=True)
+            for node, size_class in zip(self.nodes, self._size_classes, strict=True)
+            for measure, sigma in zip(measures, self._known_sigmas[node.level, size_class], strict=True)
         )
 
     @cached_property
     def sigmas(self) -> Floats:
         """The sigma of each cell."""
-        rows = [self._sigmas_of(node.level, self._size_class(node)) for node in self.nodes]
+        known = self._known_sigmas
+        rows = [known[node.level, size_class] for node, size_class in zip(self.nodes, self._size_classes, strict=True)]
         return np.array(rows, dtype=np.float64).reshape(-1)
-
-    def _sigmas_of(self, level: str, size_class: str | None) -> tuple[float, ...]:
-        """Return the sigma of each measure, for the nodes of a level that take those of a size class."""
-        return self._known_sigmas[level, size_class]
 
     @cached_property
     def _known_sigmas(self) -> dict[tuple[str, str | None], tuple[float, ...]]:
+        """The sigma of each measure, for the nodes of a level that take those of a size class."""
         spec = self.coverage.spec
         return {
             (level, size_class): tuple(spec.sigma(level, size_class, measure.id) for measure in spec.measures)

@@ -98,11 +98,10 @@ class Geography:
     @cached_property
     def fingerprint(self) -> str:
         """The SHA-256 of the rows, whatever file they came from."""
-        texts, floats = [], []
-        for code, name, level, parent, population, *numbers, place_id in self.regions:
-            texts.append((place_id, code, name, level, parent, population))
-            floats.append([None if number is None else float(number) for number in numbers])
-        rows = json.dumps([texts, floats])
+        code, name, level, parent, population, *numbers, place_id = zip(*self.regions, strict=True)
+        texts = list(zip(place_id, code, name, level, parent, population, strict=True))
+        floats = ([None if number is None else float(number) for number in column] for column in numbers)
+        rows = json.dumps([texts, list(zip(*floats, strict=True))])
         return hashlib.sha256(rows.encode()).hexdigest()
 
 
