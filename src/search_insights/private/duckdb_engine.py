@@ -54,6 +54,9 @@ _BYTES_PER_EVENT = (50, 120)
 _TEXT_TYPES = ("VARCHAR", "BLOB")
 _MAX_PARTS = 6
 
+# A view of bounding.sql that two others read. As a table it is worked out once.
+_KEPT = ("TEMP VIEW topic_draws AS", "TEMP TABLE topic_draws AS")
+
 # Texts are numbers of 32 bits here; as a pair of columns they would be compared several times slower.
 _DRAW_AND_TEXT = "(CAST(draw AS HUGEINT) << 32) | text"
 
@@ -159,7 +162,7 @@ class DuckDbEngine:
         if texts:
             self._keep_texts()
         for statement in bounding_statements(self.spec):
-            self.run(statement)
+            self.run(statement.replace(*_KEPT))
         # One after the other: any search is most of the rows, and is added up faster by itself.
         views = ("contributions",) if self.spec.has_one_place else ("any_contributions", "topic_contributions")
         parts = [self.arrays(sums_query(self.spec, self.names, view)) for view in views]
