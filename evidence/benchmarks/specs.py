@@ -149,7 +149,7 @@ def exact(of_spec: Counted) -> Floats:
     cells = of_spec.cells
     shape = len(of_spec.weeks), len(cells.nodes), len(cells.coverage.spec.measures)
     shaped = of_spec.counts.reshape(shape)[:, : len(cells.regions)].astype(np.float64)
-    return with_total(cells.coverage.spec, cells.regions, shaped, np.zeros(shaped.shape[1:]))[0]
+    return with_total(cells, shaped, np.zeros(shaped.shape[1:]))[0]
 
 
 def shares(of_spec: Counted) -> Floats:

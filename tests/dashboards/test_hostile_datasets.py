@@ -319,6 +319,17 @@ def test_the_two_tables_must_have_the_same_rows_in_the_same_order(
     assert_refused(run, hostile, f"{table}: does not have the rows of {QAZARIA}.parquet")
 
 
+def test_the_same_rows_may_be_written_in_another_way(hostile: Path) -> None:
+    """A CSV file whose bytes are not those of `publish` is compared row by row, and nothing is left behind."""
+    table = hostile / f"{QAZARIA}.csv"
+    text = table.read_text(encoding="utf-8")
+    table.write_text(text.replace("Qazaria", '"Qazaria"'), encoding="utf-8")
+    described_again(hostile)
+    site = hostile.with_name("site of other bytes")
+    dashboard([hostile], site)
+    assert not list(site.rglob("*.tmp"))
+
+
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b'"', b"a,b\n1,2,3\n", b"\0" * 100])
 def test_a_table_that_is_not_csv_is_refused(hostile: Path, run: Run, content: bytes) -> None:
     """Any other file under the name of the CSV file gives one line."""

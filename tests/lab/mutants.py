@@ -232,9 +232,9 @@ def _total_of_raw_counts(monkeypatch: Patch) -> None:
 
     with_total = derive.with_total
 
-    def from_raw(spec: Spec, regions: Any, counts: Any, variances: Any) -> Any:
-        sums, summed = with_total(spec, regions, counts, variances)
-        exact = with_total(spec, regions, raw[-1].reshape(counts[:1].shape), variances)[0][0, 0]
+    def from_raw(cells: Any, counts: Any, variances: Any) -> Any:
+        sums, summed = with_total(cells, counts, variances)
+        exact = with_total(cells, raw[-1].reshape(counts[:1].shape), variances)[0][0, 0]
         sums[-1, 0] = _add_noise(exact.astype(np.int64), np.sqrt(summed[0]))
         return sums, summed
 

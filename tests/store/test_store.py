@@ -62,6 +62,18 @@ def test_a_committed_week_reads_back_as_it_was(empty_store: Store, noisy: Counts
     assert empty_store.holds(WEEK)
 
 
+def test_counts_are_read_in_the_order_of_their_cells(
+    empty_store: Store, noisy: Counts, other_coverage: Coverage
+) -> None:
+    """However the rows lie in the file, a count is that of its cell."""
+    empty_store.commit_week(WEEK, noisy, entry_for(other_coverage, noisy, WEEK))
+    empty_store.connection.execute(
+        "CREATE TEMP TABLE turned AS FROM counts; DELETE FROM counts;"
+        "INSERT INTO counts FROM turned ORDER BY cell % 3, cell DESC"
+    )
+    np.testing.assert_array_equal(empty_store.noisy_counts(WEEK), noisy)
+
+
 def test_the_ledger_read_alone_is_that_of_the_store(tmp_path: Path, other_coverage: Coverage) -> None:
     """Without the geography it has the same spec, entries and lost weeks, and refuses what opening a store refuses."""
     path = tmp_path / "store.db"

@@ -105,8 +105,9 @@ def write_data(view: View, folder: Path) -> None:
             _write_numbers(folder / "outlines.bin.gz", _outlines(view, view.shapes), _BEST_PACKING)
             written += _write_map(view, folder / "map", pool)
         core, regions, parents = view.core, view.places.regions, view.parents
-        _write_json(folder / "regions.json.gz", _columns(view, regions[:core], parents[:core]))
-        _write_json(folder / "finer.json.gz", _columns(view, regions[core:], parents[core:]))
+        for name, part in (("regions", slice(core)), ("finer", slice(core, None))):
+            columns = _columns(view, regions[part], parents[part])
+            written.append(pool.submit(_write_json, folder / f"{name}.json.gz", columns))
         asked = {"asked": _write_asked(view, folder / "asked")}
         _write_json(folder / "index.json.gz", _index(view, with_series) | asked)
         for each in written:

@@ -82,7 +82,7 @@ def project_shapes(topology: dict[str, Any], parents: Parents) -> Shapes | None:
     def project(places: Sequence[str], points: Points) -> Points:
         return (project_each(places, points) - (x0, y0)) * scale
 
-    lines = [np.rint((line - (x0, y0)) * scale).astype(int) for line in flat]
+    lines = _at_once(lambda points: np.rint((points - (x0, y0)) * scale).astype(int), flat)
     return Shapes(WIDTH, math.ceil((y1 - y0) * scale), [_differences(line) for line in lines], outlines, project)
 
 
@@ -125,7 +125,20 @@ def _as_us(outlines: Outlines, arcs: list[Points], parents: Parents) -> tuple[li
             projected[parts == part] = projection(points[parts == part])
         return projected
 
-    return [projections[part_of.get(i, "")](arc) for i, arc in enumerate(arcs)], project
+    flat = list(arcs)
+    for part, projection in projections.items():
+        numbers = [i for i in range(len(arcs)) if part_of.get(i, "") == part]
+        for i, line in zip(numbers, _at_once(projection, [arcs[i] for i in numbers]), strict=True):
+            flat[i] = line
+    return flat, project
+
+
+def _at_once(change: Callable[[Points], npt.NDArray[Any]], lines: Sequence[Points]) -> list[npt.NDArray[Any]]:
+    """Change the points of all lines at once; most lines have few."""
+    if not lines:
+        return []
+    ends = np.cumsum([len(line) for line in lines])
+    return np.split(change(np.concatenate(lines)), ends[:-1])
 
 
 def _as_any(outlines: Outlines, arcs: list[Points], parents: Parents) -> tuple[list[Points], PointProjection]:

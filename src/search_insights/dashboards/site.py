@@ -13,7 +13,7 @@ from typing import Any
 
 from search_insights.dashboards.asked import read_asked
 from search_insights.dashboards.data_files import View, write_data
-from search_insights.dashboards.downloads import write_downloads
+from search_insights.dashboards.downloads import copy_tables, write_statements
 from search_insights.dashboards.preview import add_preview
 from search_insights.dashboards.regions import find_places
 from search_insights.dashboards.reuse import write_with_intervals
@@ -79,9 +79,12 @@ def dashboard(
             views: list[View] = []
             for key, dataset in zip(keys, found, strict=True):
                 progress(f"reading {dataset.folder}")
-                downloads = write_downloads(dataset, draft / "dataset" / key)
+                tables = copy_tables(dataset, draft / "dataset" / key)
+                same = pool.submit(require_same_csv, dataset, draft)
                 beside = pool.submit(write_with_intervals, dataset, key, draft / "dataset")
+                downloads = [*tables, *write_statements(dataset, draft / "dataset" / key)]
                 view = _view(dataset, geographies, [*specs, *packaged_specs()], files, downloads)
+                same.result()  # an error is raised here
                 if not views:
                     add_preview(view, draft, address)
                 view = replace(view, beside=(beside.result(),))
@@ -89,8 +92,8 @@ def dashboard(
                 progress(f"writing the data of {dataset.folder}")
                 entries.append(_write_dataset(view, key, draft))
             _require_fit(files, views)
-            tables = [table.copy_to(draft / "dataset") for folder in datasets for table in country_tables(folder)]
-            world = write_world(views, entries, tables, draft)
+            common = [table.copy_to(draft / "dataset") for folder in datasets for table in country_tables(folder)]
+            world = write_world(views, entries, common, draft)
             site = {"program": _PROGRAM, "datasets": entries, **({"world": world} if world else {})}
             (draft / _SITE_FILE).write_text(json.dumps(site, ensure_ascii=False, indent=1), encoding="utf-8")
             sizes = [path.stat().st_size for path in draft.rglob("*") if path.is_file()]
@@ -153,7 +156,6 @@ def _view(
     found: list[Shapes | None] = [project_shapes(topology, parents) for topology in known]
     shapes = next((s for s in found if s), None) or project_points(places.regions)
     values = read_values(dataset, number_of)
-    require_same_csv(dataset)
     return View(dataset, places, values, shapes, read_asked(dataset, number_of), tuple(downloads))
 
 

@@ -46,7 +46,7 @@ def counts_fields() -> list[dict[str, Any]]:
 
 def write_counts(store_path: Path, release: Release, folder: Path) -> None:
     """Write the table of the counts of a release's weeks, sorted by week and cell."""
-    with open_store(store_path) as store, public_tables() as connection:
+    with open_store(store_path, known=release.coverage) as store, public_tables() as connection:
         connection.execute("CREATE TEMP TABLE counts (edition INTEGER, day INTEGER, cell INTEGER, noisy BIGINT)")
         for span in release.spans:
             _add_cells(connection, span)

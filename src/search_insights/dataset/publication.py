@@ -1,7 +1,7 @@
 """Publishing: the dataset is made from the store alone, replaced as a whole, and never contradicts itself."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ from search_insights.dataset.regions import write_regions
 from search_insights.dataset.registry import registry_yaml
 from search_insights.dataset.removals import sparsity_json
 from search_insights.dataset.same_release import refuse_other_release
-from search_insights.dataset.statement import privacy_json
+from search_insights.dataset.statement import not_promised, privacy_json
 from search_insights.dataset.straddling import straddling_json
 from search_insights.dataset.summary import save_summary_chart, summarize
 from search_insights.dataset.tables import file_stem, write_tables
 from search_insights.dataset.top_searches import require_blocklist, write_top_searches
-from search_insights.dp.accounting import account
+from search_insights.dp.accounting import Accounting, account
 from search_insights.errors import CheckFailed, InputError, StoreError
 from search_insights.spec.straddling import Straddling, load_straddling
 from search_insights.spec.weeks import Week
@@ -86,27 +86,26 @@ def publish(
     try:
         with replacing(out) as draft, ThreadPoolExecutor(1) as pool:
             progress("writing the tables")
-            summarized = pool.submit(_summarize, release, draft)
+            beside = pool.submit(_write_beside, release, draft, table)
             write_tables(release, draft)
             write_top_searches(release, draft)
-            write_regions(release, draft / REGIONS)
             if publishes_counts(out, counts):
                 write_counts(store_path, release, draft)
             with public_tables() as connection:
                 written = table_of(release, draft)
                 found = compare(release, out, csv_table(written), connection, written)
+            rows = int(release.published.any(axis=2).sum())
             release = with_correction(withdrawing(release, found.shown), found, out, correction)
             progress("writing the statements")
-            summary = summarized.result()
-            _write_statements(release, draft, table, summary)
+            made = beside.result()
+            _write_statements(release, draft, table, made)
             refuse_second_noise(release, out)  # again: another process may have published there in the meantime
             record_decisions(store_path, release)
     except (OSError, duckdb.IOException) as error:
         raise InputError(f"{out}: cannot be written ({error}); it is unchanged") from None
     with suppress(StoreError):  # a store that cannot be written can be published all the same
         remember_place(store_path, "published", out)
-    rows = int(release.published.any(axis=2).sum())
-    return Published(release, table_of(release, out), rows, summary, published_counts(out))
+    return Published(release, table_of(release, out), rows, made.summary, published_counts(out))
 
 
 def publishes_counts(out: Path, counts: bool | None) -> bool:
@@ -233,24 +232,36 @@ def unpublished_reasons(release: Release, out: Path) -> list[str]:
     return [step.change.reason for step in later if any(d.kind == "derivation" for d in step.differences)]
 
 
-def _summarize(release: Release, draft: Path) -> list[dict[str, Any]]:
-    """Return how many values are published and why others are not, and draw it, while the tables are written."""
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What is made while the tables are written: it depends on none of them, and no correction changes it."""
+
+    summary: list[dict[str, Any]]
+    straddling: dict[str, Any]
+    accountings: list[Accounting]
+    beyond: dict[str, Any]
+
+
+def _write_beside(release: Release, draft: Path, straddling: Straddling) -> _Beside:
+    """Write the table of regions and the chart of what is published, and make what other files take from here."""
     summary = summarize(release)
     save_summary_chart(release, summary, draft / "summary.svg")
-    return summary
+    write_regions(release, draft / REGIONS)
+    exchanged = straddling_json(straddling, release.coverage) if straddling.rows else {}
+    return _Beside(summary, exchanged, [account(span.coverage.spec) for span in release.spans], not_promised(release))
 
 
-def _write_statements(release: Release, draft: Path, straddling: Straddling, summary: Sequence[dict[str, Any]]) -> None:
+def _write_statements(release: Release, draft: Path, straddling: Straddling, made: _Beside) -> None:
     counts = (draft / counts_name(release)).exists()
-    statement = privacy_json(release, [account(span.coverage.spec) for span in release.spans], counts=counts)
+    statement = privacy_json(release, made.accountings, made.beyond, counts=counts)
     contents: dict[str, Any] = {
         "datapackage.json": datapackage(release, draft, straddling),
         "privacy.json": statement,
-        "summary.json": summary,
+        "summary.json": made.summary,
         "sparsity.json": sparsity_json(release),
     }
-    if straddling.rows:
-        contents["straddling.json"] = straddling_json(straddling, release.coverage)
+    if made.straddling:
+        contents["straddling.json"] = made.straddling
     for name, content in contents.items():
         (draft / name).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     (draft / "PRIVACY.md").write_text(privacy_page(statement), encoding="utf-8")

@@ -5,7 +5,7 @@
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from search_insights.dataset.classification import classification
@@ -34,8 +34,13 @@ NOT_COVERED = (
 )
 
 
-def privacy_json(release: Release, accountings: Sequence[Accounting], *, counts: bool = False) -> dict[str, Any]:
-    """Return the statement for programs, given the accounting of each edition, and whether counts are published."""
+def privacy_json(
+    release: Release, accountings: Sequence[Accounting], beyond: Mapping[str, Any], *, counts: bool = False
+) -> dict[str, Any]:
+    """Return the statement for programs, given the accounting of each edition, and whether counts are published.
+
+    `beyond` is what is `not_promised`.
+    """
     spec = release.coverage.spec
     return {
         "name": spec.title,
@@ -67,7 +72,7 @@ def privacy_json(release: Release, accountings: Sequence[Accounting], *, counts:
             "entropy": "operating system, no seed",
             "program": f"search-insights {release.entries[-1].program}",
         },
-        "not_promised": _not_promised(release, len(release.entries)),
+        "not_promised": beyond,
         "not_covered": list(NOT_COVERED),
         "ledger": [_ledger_row(entry) for entry in release.entries],
         "scaling": scaling_facts(release),
@@ -134,8 +139,9 @@ def _edition(span: Span, accounting: Accounting) -> dict[str, Any]:
     }
 
 
-def _not_promised(release: Release, weeks: int) -> dict[str, Any]:
+def not_promised(release: Release) -> dict[str, Any]:
     """Return what the same noise gives users who searched every day, of a week and of the whole release."""
+    weeks = len(release.entries)
     spec, *others = [span.coverage.spec for span in reversed(release.spans)]
     return {
         "user_active_on_7_days": _of_weeks(spec, 1, others),

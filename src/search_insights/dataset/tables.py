@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from search_insights.spec.geography import Region
+from search_insights.support.arrays import Floats
 from search_insights.support.sql import identifier, literal, public_tables
 from search_insights.trends.release import Release
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 # The original always has three levels below the country, whether a country uses them or not.
 _MIN_LEVELS = 3
+_DECIMALS = 3
+_JUST_BELOW_HALF = np.nextafter(0.5, 0.0)  # half would raise the number just below it to 1
 _JOINED = "FROM published JOIN regions USING (number) ORDER BY rank, date"
 
 
@@ -65,7 +68,7 @@ def open_tables(release: Release) -> Iterator["duckdb.DuckDBPyConnection"]:
 def csv_rows(release: Release) -> str:
     """Write the SQL of the rows of the CSV file."""
     where = ", ".join(["date", *region_columns(release)])
-    values = ", ".join(f"CAST({c} AS DECIMAL(18, 3)) AS {c}" for c in map(identifier, value_columns(release)))
+    values = ", ".join(f"CAST({c} AS DECIMAL(18, {_DECIMALS})) AS {c}" for c in map(identifier, value_columns(release)))
     return f"SELECT {where}, {values} {_JOINED}"
 
 
@@ -73,8 +76,7 @@ def write_tables(release: Release, folder: Path) -> None:
     """Write the CSV and the Parquet file."""
     with open_tables(release) as connection:
         where = ", ".join(["date", *region_columns(release)])
-        with_ends = (identifier(c + end) for c in value_columns(release) for end in ("", "_low", "_high"))
-        in_parquet = ", ".join(f"round({c}, 3) AS {c}" for c in with_ends)
+        in_parquet = ", ".join(identifier(c + end) for c in value_columns(release) for end in ("", "_low", "_high"))
         stem = folder / file_stem(release)
         connection.execute(f"COPY ({csv_rows(release)}) TO {literal(f'{stem}.csv')} (HEADER)")
         connection.execute(
@@ -93,9 +95,10 @@ def _create_rows(connection: "duckdb.DuckDBPyConnection", release: Release) -> N
         "number": numbers.astype(np.int32),
         "day": np.array([week.toordinal() for week in release.trends.weeks], dtype=np.int32)[weeks],
     }
+    parts = [_rounded(part) for part in release.values_of(weeks, numbers)]
     for i, column in enumerate(value_columns(release)):
-        for part, end in zip(release.values, ("", "_low", "_high"), strict=True):
-            columns[column + end] = part[weeks, numbers, i]
+        for part, end in zip(parts, ("", "_low", "_high"), strict=True):
+            columns[column + end] = np.ascontiguousarray(part[:, i])
     connection.register("given", columns)
     values = [name for name in columns if name not in ("number", "day")]
     nullable = ", ".join(
@@ -105,6 +108,13 @@ def _create_rows(connection: "duckdb.DuckDBPyConnection", release: Release) -> N
         f"CREATE TEMP TABLE published AS SELECT number, DATE '0001-01-01' + (day - 1) AS date, {nullable} FROM given"
     )
     connection.unregister("given")
+
+
+def _rounded(values: Floats) -> Floats:
+    """Round to the decimals of the tables as DuckDB does; a number halfway between two goes away from 0."""
+    scaled = 10**_DECIMALS * values
+    rounded: Floats = np.trunc(scaled + np.copysign(_JUST_BELOW_HALF, scaled)) / 10**_DECIMALS
+    return rounded
 
 
 def create_regions(connection: "duckdb.DuckDBPyConnection", release: Release) -> None:

@@ -143,7 +143,7 @@ def _counts_at(cells: CellList, counts: Counts, levels: Sequence[str]) -> Counts
     """Return a week's counts at some levels; the total sums up the coarsest level."""
     spec, country = cells.coverage.spec, cells.coverage.geography.country
     shaped = counts.reshape(1, len(cells.nodes), len(spec.measures))[:, : len(cells.regions)].astype(np.float64)
-    with_country = with_total(spec, cells.regions, shaped, np.zeros(shaped.shape[1:]))[0][0].astype(np.int64)
+    with_country = with_total(cells, shaped, np.zeros(shaped.shape[1:]))[0][0].astype(np.int64)
     kept = [region.level in levels for region in (country, *cells.regions)]
     counted: Counts = with_country[kept].ravel()
     return counted

@@ -48,7 +48,7 @@ class CellList:
 
     @cached_property
     def coarsest(self) -> Numbers:
-        """The indexes of the regions of the coarsest level: those that have top searches."""
+        """The indexes of the regions of the coarsest level: the total is their sum, and they have top searches."""
         level = self.coverage.spec.total.sum_of
         return np.array([i for i, region in enumerate(self.regions) if region.level == level], dtype=np.int64)
 

@@ -75,11 +75,14 @@ def create_or_open_store(path: Path, coverage: Coverage, identity: str = "") -> 
 
 
 @contextmanager
-def open_store(path: Path, writable: bool = False) -> Iterator[Store]:
-    """Open an existing store for reading; if `writable`, also to record what a release fixed."""
+def open_store(path: Path, writable: bool = False, known: Coverage | None = None) -> Iterator[Store]:
+    """Open an existing store for reading; if `writable`, also to record what a release fixed.
+
+    What is the same in a coverage that is `known` is not read again.
+    """
     with _open_used(path, read_only=not writable) as connection:
         with explained(path):
-            store = _store(connection, path)
+            store = _store(connection, path, known)
         yield store
 
 

@@ -103,8 +103,8 @@ def estimates(cells: CellList, noisy: Floats, own: Floats | None = None) -> tupl
     variances = _own_variances(cells) if own is None else own
     if spec.counting.reconcile:
         return reconciled(cells, counts, variances)
-    regions = cells.regions
-    return with_total(spec, regions, counts[:, : len(regions)], variances[: len(regions)])
+    regions = len(cells.regions)
+    return with_total(cells, counts[:, :regions], variances[:regions])
 
 
 def trend_reaches(cells: CellList, variances: Floats) -> Floats | None:
@@ -142,9 +142,9 @@ def checked_counts(store: Store, entry: LedgerEntry) -> Counts:
     return noisy
 
 
-def with_total(spec: Spec, regions: tuple[Region, ...], counts: Floats, variances: Floats) -> tuple[Floats, Floats]:
+def with_total(cells: CellList, counts: Floats, variances: Floats) -> tuple[Floats, Floats]:
     """Return counts and variances with the total first: the sum of the coarsest level, whose variances add up."""
-    parts = [i for i, region in enumerate(regions) if region.level == spec.total.sum_of]
+    parts = cells.coarsest
     totals = counts[:, parts].sum(axis=1, keepdims=True)
     return (
         np.concatenate([totals, counts], axis=1),

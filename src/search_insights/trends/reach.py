@@ -10,6 +10,8 @@ the angle is within k at both ends of a cell, it is within k / cos(half the cell
 that has the stated probability of that at both ends at once is enough for every ratio of the cell.
 """
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
@@ -72,7 +74,9 @@ def reach_of(sigma_x: Floats, sigma_y: Floats, confidence: float) -> Reach:
     """Return the reach for these sigmas, with one table for each different pair of them."""
     sigma_x, sigma_y = np.broadcast_arrays(sigma_x, sigma_y)
     pairs, number = np.unique(sigma_x + 1j * sigma_y, return_inverse=True)
-    tables = np.stack([_table(float(pair.real), float(pair.imag), confidence) for pair in pairs], axis=1)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(lambda pair: _table(float(pair.real), float(pair.imag), confidence), pairs)
+        tables = np.stack(list(found), axis=1)
     table = number.reshape(sigma_x.shape) * _CELLS
     return Reach(sigma_x, sigma_y, table, tables[0].ravel(), tables[1].ravel())
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,7 @@ from search_insights.trends.top_searches import Lines, top_search_lines
 OUTCOMES = ("published", "sparse region", "not positive", "too uncertain", "not in this edition")
 
 Record = ScalingRecord | SparsityRecord | CorrectionRecord
+Indexes = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -132,10 +134,16 @@ class Release:
     @cached_property
     def values(self) -> tuple[Floats, Floats, Floats]:
         """The scaled values and the low and high ends of their intervals; NaN where not published."""
-        ratios, hidden = self.trends.ratios, ~self.published
-        value, low, high = (self.factors[:, None, :] * part for part in (ratios.value, ratios.low, ratios.high))
+        weeks, regions, _ = self.published.shape
+        return self.values_of(*np.ogrid[:weeks, :regions])
+
+    def values_of(self, weeks: Indexes, regions: Indexes) -> tuple[Floats, Floats, Floats]:
+        """Return the same of some weeks and regions, in pairs; the last axis is the trend."""
+        ratios, at = self.trends.ratios, weeks * len(self.trends.regions) + regions
+        published, factors = _rows(self.published, at), np.take(self.factors, weeks, axis=0)
+        value, low, high = (factors * _rows(part, at) for part in (ratios.value, ratios.low, ratios.high))
         for scaled in (value, low, high):
-            scaled[hidden] = np.nan
+            scaled[~published] = np.nan
         return value, low, high
 
     @cached_property
@@ -152,6 +160,11 @@ class Release:
         """Whether it decides anew on regions on which there was a decision."""
         new = [record.edition for record in self.decisions if isinstance(record, SparsityRecord)]
         return any(sum(record.edition == edition for record in self.sparsities) > 1 for edition in new)
+
+
+def _rows(of_all: npt.NDArray[Any], at: Indexes) -> npt.NDArray[Any]:
+    """Return the values of all trends, for pairs of a week and a region that are numbered week by week."""
+    return np.take(of_all.reshape(-1, of_all.shape[-1]), at, axis=0)
 
 
 def make_release(store_path: Path, *, only_look: bool = False, blocklist: Blocklist | None = None) -> Release:
@@ -236,7 +249,7 @@ def record_decisions(store_path: Path, release: Release) -> None:
     been published. If another release was faster, the store refuses, and this one is not put in place.
     """
     if release.decisions:
-        with open_store(store_path, writable=True) as store:
+        with open_store(store_path, writable=True, known=release.coverage) as store:
             for record in release.decisions:
                 store.fix(record)
 

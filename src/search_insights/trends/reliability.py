@@ -25,6 +25,8 @@ from search_insights.trends.reach import Reach, reach_of
 # The nodes, in units of its sigma, and weights for averaging over a noisy Y (Gauss-Hermite quadrature).
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 
+Squares = tuple[Floats, Floats]  # of the reach of X and of that of Y
+
 # How often the ends of an interval are refined. It must be odd: after an even number the low end may be too high.
 _STEPS = 3
 
@@ -67,7 +69,8 @@ def assessment(
     """
     if reach_x is None:
         reach = reach_of(sigma_x, sigma_y, rule.confidence)
-        return lambda x, y: _assess(x, np.broadcast_to(y, x.shape), rule, reach)
+        ends = _squares(reach, reach.least), _squares(reach, reach.most)
+        return lambda x, y: _assess(x, np.broadcast_to(y, x.shape), rule, reach, *ends)
     return lambda x, y: _assess_means(x, np.broadcast_to(y, x.shape), rule, reach_x, sigma_y)
 
 
@@ -93,9 +96,9 @@ def _parts(ratios: Ratios) -> list[npt.NDArray[Any]]:
     return [getattr(ratios, field.name) for field in fields(Ratios)]
 
 
-def _assess(x: Floats, y: Floats, rule: Reliability, reach: Reach) -> Ratios:
+def _assess(x: Floats, y: Floats, rule: Reliability, reach: Reach, least: Squares, most: Squares) -> Ratios:
     value = _divided(x, y)
-    narrow, (low, high) = _reached(x, y, reach, reach.least), _reached(x, y, reach, reach.most)
+    narrow, (low, high) = _fieller(x, y, *least), _fieller(x, y, *most)
     positive = (x > 0) & (y > 0)
     kept = positive & np.isfinite(high) & _close(value, narrow[0], narrow[1], rule)
     _refine(x, y, low, high, narrow[0], reach, kept)
@@ -105,7 +108,7 @@ def _assess(x: Floats, y: Floats, rule: Reliability, reach: Reach) -> Ratios:
 
 def _assess_means(x: Floats, y: Floats, rule: Reliability, reach_x: Floats, sigma_y: Floats) -> Ratios:
     value, z = _divided(x, y), NormalDist().inv_cdf((1 + rule.confidence) / 2)
-    low, high = _fieller(x, y, reach_x, z * sigma_y)
+    low, high = _fieller(x, y, reach_x**2, (z * sigma_y) ** 2)
     positive = (x > 0) & (y > 0)
     kept = positive & np.isfinite(high) & _close(value, low, high, rule)
     return Ratios(value, np.maximum(low, 0.0), high, positive, kept)
@@ -128,19 +131,18 @@ def interval(x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, confidence:
     """Return the ends of the interval for x*/y*; infinite where Y is not clearly positive."""
     x, y = np.broadcast_arrays(x, y)
     reach = reach_of(sigma_x, sigma_y, confidence)
-    (start, _), (low, high) = _reached(x, y, reach, reach.least), _reached(x, y, reach, reach.most)
+    (start, _), (low, high) = (_fieller(x, y, *_squares(reach, each)) for each in (reach.least, reach.most))
     _refine(x, y, low, high, start, reach, np.isfinite(high))
     return low, high
 
 
-def _reached(x: Floats, y: Floats, reach: Reach, deviations: Floats) -> tuple[Floats, Floats]:
-    """Return the ends for a reach of so many standard deviations."""
-    return _fieller(x, y, deviations * reach.sigma_x, deviations * reach.sigma_y)
+def _squares(reach: Reach, deviations: Floats) -> Squares:
+    """Return the squares of how far X and Y reach with so many standard deviations: the same in all weeks."""
+    return (deviations * reach.sigma_x) ** 2, (deviations * reach.sigma_y) ** 2
 
 
-def _fieller(x: Floats, y: Floats, reach_x: Floats, reach_y: Floats) -> tuple[Floats, Floats]:
-    """Return the ends for X and Y that reach so far: the solutions r of (X - rY)^2 = reach_x^2 + r^2 reach_y^2."""
-    vx, vy = reach_x**2, reach_y**2
+def _fieller(x: Floats, y: Floats, vx: Floats, vy: Floats) -> tuple[Floats, Floats]:
+    """Return the ends for X and Y whose reaches have these squares: the solutions r of (X - rY)^2 = vx + r^2 vy."""
     leading = y**2 - vy
     clear = (y > 0) & (leading > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
