@@ -1,6 +1,7 @@
 """`datapackage.json` (Frictionless Data): describes every file and field of the dataset for programs."""
 
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -57,13 +58,16 @@ def datapackage(release: Release, folder: Path, straddling: Straddling) -> dict[
             if (lines := attribution(release.coverage.geography))
             else {}
         ),
-        "resources": [
-            _referring(_resource(folder / f"{stem}.csv", "csv", _csv_fields(release), _KEY), "place_id", "regions-csv"),
-            _resource(folder / f"{stem}.parquet", "parquet", _parquet_fields(release), _KEY),
-            _referring(_resource(folder / REGIONS, "csv", region_fields(), _KEY[1:]), "parent", ""),
-            *_counts(release, folder / counts_name(release)),
-            *_top_searches(release, folder),
-        ],
+        "resources": _with_contents(
+            folder,
+            [
+                _referring(_resource(f"{stem}.csv", "csv", _csv_fields(release), _KEY), "place_id", "regions-csv"),
+                _resource(f"{stem}.parquet", "parquet", _parquet_fields(release), _KEY),
+                _referring(_resource(REGIONS, "csv", region_fields(), _KEY[1:]), "parent", ""),
+                *_counts(release, folder / counts_name(release)),
+                *_top_searches(release),
+            ],
+        ),
     }
 
 
@@ -74,19 +78,21 @@ def _counts(release: Release, path: Path) -> list[dict[str, Any]]:
     """Describe the table of noisy counts, if there is one, and how values are made of them."""
     if not path.exists():
         return []
-    return [_resource(path, "parquet", counts_fields(), [*_KEY, "measure"]) | {"counts": counts_of_trends(release)}]
+    return [
+        _resource(path.name, "parquet", counts_fields(), [*_KEY, "measure"]) | {"counts": counts_of_trends(release)}
+    ]
 
 
-def _top_searches(release: Release, folder: Path) -> list[dict[str, Any]]:
+def _top_searches(release: Release) -> list[dict[str, Any]]:
     """Return the descriptions of the tables of top searches; none if the release has none."""
     if release.top_searches is None:
         return []
     spec, stem = release.coverage.spec, stem_of(release)
     where = _csv_fields(release)[: 1 + len(region_columns(release))]
     return [
-        _resource(folder / f"{stem}.csv", "csv", where + line_fields(release, in_parquet=False), KEY),
+        _resource(f"{stem}.csv", "csv", where + line_fields(release, in_parquet=False), KEY),
         _resource(
-            folder / f"{stem}.parquet",
+            f"{stem}.parquet",
             "parquet",
             [
                 *where,
@@ -99,20 +105,35 @@ def _top_searches(release: Release, folder: Path) -> list[dict[str, Any]]:
     ]
 
 
-def _resource(path: Path, form: str, fields: list[dict[str, Any]], key: list[str]) -> dict[str, Any]:
-    content = path.read_bytes()
+# The validator of Frictionless never counts the bytes of a Parquet file, and refuses one that states them.
+_SIZE = {"csv": "bytes", "parquet": "size"}
+
+
+def _resource(name: str, form: str, fields: list[dict[str, Any]], key: list[str]) -> dict[str, Any]:
+    """Describe a table; what its file says of its contents is still to come."""
     return {
-        "name": f"{path.stem.lower().replace('_', '-')}-{form}",
-        "path": path.name,
+        "name": f"{Path(name).stem.lower().replace('_', '-')}-{form}",
+        "path": name,
         "profile": "tabular-data-resource" if form == "csv" else "data-resource",
         "format": form,
         "mediatype": "text/csv" if form == "csv" else "application/vnd.apache.parquet",
         "encoding": "utf-8",
-        # The validator of Frictionless never counts the bytes of a Parquet file, and refuses one that states them.
-        "bytes" if form == "csv" else "size": len(content),
-        "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
+        _SIZE[form]: None,
+        "hash": None,
         "schema": {"fields": fields, "missingValues": [""], "primaryKey": key},
     }
+
+
+def _with_contents(folder: Path, resources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add the size and the hash of each file; several are read at once."""
+
+    def with_contents(resource: dict[str, Any]) -> dict[str, Any]:
+        with (folder / resource["path"]).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            return resource | {_SIZE[resource["format"]]: file.tell(), "hash": f"sha256:{digest}"}
+
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(with_contents, resources))
 
 
 def _referring(resource: dict[str, Any], field: str, table: str) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def _geography(connection: "duckdb.DuckDBPyConnection", fingerprint: str, path: 
     columns = "SELECT * EXCLUDE (number, geography) FROM regions WHERE geography = ? ORDER BY number"
     rows = connection.execute(columns, [fingerprint]).fetchall()
     sources = connection.execute("SELECT source FROM geographies WHERE fingerprint = ?", [fingerprint]).fetchall()
-    geography = build_geography([Region(*row) for row in rows], sources[0][0]) if rows and sources else None
+    geography = build_geography(list(map(Region._make, rows)), sources[0][0]) if rows and sources else None
     if geography is None or geography.fingerprint != fingerprint:
         raise StoreError(f"{path}: the geography in the store is not the one that it was made with; {RESTORE_HINT}")
     return geography

@@ -1,6 +1,7 @@
 """A release: the trends of a store, with sparse regions removed and values scaled, ready to be written."""
 
 from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -140,10 +141,15 @@ class Release:
     def values_of(self, weeks: Indexes, regions: Indexes) -> tuple[Floats, Floats, Floats]:
         """Return the same of some weeks and regions, in pairs; the last axis is the trend."""
         ratios, at = self.trends.ratios, weeks * len(self.trends.regions) + regions
-        published, factors = _rows(self.published, at), np.take(self.factors, weeks, axis=0)
-        value, low, high = (factors * _rows(part, at) for part in (ratios.value, ratios.low, ratios.high))
-        for scaled in (value, low, high):
-            scaled[~published] = np.nan
+        hidden, factors = ~_rows(self.published, at), np.take(self.factors, weeks, axis=0)
+
+        def scaled(part: Floats) -> Floats:
+            values: Floats = factors * _rows(part, at)
+            values[hidden] = np.nan
+            return values
+
+        with ThreadPoolExecutor() as pool:
+            value, low, high = pool.map(scaled, (ratios.value, ratios.low, ratios.high))
         return value, low, high
 
     @cached_property
