@@ -23,11 +23,13 @@ def find_unused_rows(
     *,
     has_files: bool = True,
     all_of_week: bool = False,
+    slow_files: bool = False,
 ) -> UnusedRows:
     """Count the rows of a week that were not used, by reason; look closely only if not all rows of all files were used.
 
     A file that holds events of the week should hold little else than the requested weeks. A table, which has no files,
-    may hold years. `all_of_week` says that every row is known to have a time within the week.
+    may hold years. `all_of_week` says that every row is known to have a time within the week, `slow_files` that an
+    engine is slow to tell the file of a row, and does not leave out files that are not asked for.
     """
     all_rows = _number(ask, "SELECT count(*) FROM log")
     if used == all_rows:
@@ -38,10 +40,10 @@ def find_unused_rows(
     if not has_files:
         rows, outside = _number(ask, f"SELECT count(*) FROM log WHERE {of_week}"), _number(ask, no_time)
         return _with_reasons(ask, names, of_week, used, rows, outside, country)
-    # Without the files first: it is much quicker, and where all rows are of the requested weeks, no file has others.
-    rows, outside = _by_time(ask, of_week, of_requested, "log")
-    if not outside:
-        return _with_reasons(ask, names, of_week, used, rows, outside, country)
+    if slow_files:  # if all rows are of the requested weeks, no file has others
+        rows, outside = _by_time(ask, of_week, of_requested, "log")
+        if not outside:
+            return _with_reasons(ask, names, of_week, used, rows, outside, country)
     files = [row[0] for row in ask(f"SELECT DISTINCT file FROM log_files WHERE {of_week}")]
     if not files:
         outside = _number(ask, no_time)

@@ -228,8 +228,9 @@ class SparkEngine:
         """Count the rows that were not used, by reason."""
         require_unchanged(self.session, self.log)
         of_week, of_requested = self.log.between(begin, end), self.log.between(*requested)
+        has_files = bool(self.log.files)
         return find_unused_rows(
-            self.ask, self.names, of_week, of_requested, used, country, has_files=bool(self.log.files)
+            self.ask, self.names, of_week, of_requested, used, country, has_files=has_files, slow_files=True
         )
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:
