@@ -26,7 +26,7 @@ test thorough: export OPENBLAS_NUM_THREADS := 1
 test: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
 thorough: $(VENV)/dev.stamp

@@ -41,13 +41,13 @@ def plain_coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
 
 
 def test_the_worst_user_day_reaches_every_mechanism_of_its_case_by_one(
-    us_coverage: Coverage, other_coverage: Coverage
+    coverage: Coverage, other_coverage: Coverage
 ) -> None:
     """In every case the attack changes one cell per mechanism of the accounting, by 1, with the same sigma."""
-    for coverage in (us_coverage, other_coverage):
-        cells = CellList(coverage)
-        for found in account(coverage.spec).cases:
-            with neighbouring_logs(coverage, worst_user_day(coverage, found.case)) as logs:
+    for release in (coverage, other_coverage):
+        cells = CellList(release)
+        for found in account(release.spec).cases:
+            with neighbouring_logs(release, worst_user_day(release, found.case)) as logs:
                 gap = exact_counts(cells, logs.with_it, logs.week) - exact_counts(cells, logs.without, logs.week)
             assert gap[gap != 0].tolist() == [1] * len(found.case.sigmas), found.case.name
             assert sorted(cells.sigmas[gap != 0]) == sorted(s.value for s in found.case.sigmas), found.case.name

@@ -56,14 +56,14 @@ def zero_site(other_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 # The browser
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """One browser for all tests of a module."""
+    """One browser for all tests of this folder: each visit has a context of its own, and a start takes a second."""
     with running_browser() as started:
         yield started
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def site_address(us_site: Path) -> Iterator[str]:
     """The address of the site of both countries."""
     with served(us_site) as address:

@@ -216,5 +216,5 @@ def _instance() -> "duckdb.DuckDBPyConnection":  # quoted: a cached function tha
 
 def for_all(session: "SparkSession | None", examples: int, rule: Callable[[st.DataObject], None]) -> None:
     """Test a rule on many examples, or on a few on Spark, where each takes seconds."""
-    tried = settings(max_examples=examples if session is None else 3, suppress_health_check=[HealthCheck.too_slow])
+    tried = settings(max_examples=examples if session is None else 2, suppress_health_check=[HealthCheck.too_slow])
     tried(given(data=st.data())(lambda data: rule(data)))()

@@ -15,6 +15,7 @@ _PLACEHOLDER = re.compile(r"(\{\w+\})")
 _MARKED = re.compile(f"{OPEN}[^{CLOSE}]*{CLOSE}")
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\S*")  # of the view itself
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_WORDS = re.compile(r"\w+")
 # Of Intl, not of the page: months, units, enumerations. The languages have their own names in every language.
 _MONTHS = "January February March April May June July August September October November December"
 _OTHERS = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec kB MB byte and English Français Español Deutsch"
@@ -52,11 +53,18 @@ def _marked(value: Any) -> Any:
 
 def stray_words(texts: Iterable[str], data: Iterable[str]) -> set[str]:
     """Return what remains of texts without messages, data, numbers and dates, if it has a word in it."""
-    known = [*_MONTHS.split(), *_OTHERS.split(), *data]
-    names = "|".join(map(re.escape, sorted(filter(None, known), key=len, reverse=True)))
-    pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w)")
-    rest = {text: pattern.sub(" ", _ADDRESS.sub(" ", _MARKED.sub(" ", text))) for text in texts}
+    unmarked = {text: _ADDRESS.sub(" ", _MARKED.sub(" ", text)) for text in texts}
+    pattern = _any_of([*_MONTHS.split(), *_OTHERS.split(), *data], unmarked.values())
+    rest = {text: pattern.sub(" ", words) for text, words in unmarked.items()}
     return {f"{left.strip()} (in {text.strip()!r})" for text, left in rest.items() if _WORD.search(left)}
+
+
+def _any_of(names: Iterable[str], texts: Iterable[str]) -> re.Pattern[str]:
+    """Match any of these names, of which a country has 100,000: only those whose every word is in the texts."""
+    there = {word for text in texts for word in _WORDS.findall(text)}
+    possible = [name for name in names if name and there.issuperset(_WORDS.findall(name))]
+    longest_first = "|".join(map(re.escape, sorted(possible, key=len, reverse=True)))
+    return re.compile(rf"(?<!\w)(?:{longest_first})(?!\w)")
 
 
 def strays_on(page: Page, data: Iterable[str]) -> set[str]:

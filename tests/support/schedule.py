@@ -9,12 +9,12 @@ _ROOT = Path(__file__).parents[2]
 
 # What takes longest begins first, so that no worker is left with it at the end. CPU seconds, roughly.
 _LONG = {
-    "spark": 330,
-    "site": 200,
-    "tests/test_kills.py": 120,
-    "tests/audit/test_audit.py": 75,
+    "site": 300,
+    "spark": 220,
+    "tests/audit/test_audit.py": 70,
     "tests/test_mutants.py": 65,
-    "tests/test_ten_years.py": 55,
+    "tests/test_kills.py": 55,
+    "tests/test_ten_years.py": 45,
     "tests/calibration/test_calibration.py": 45,
     "tests/commands/test_bad_input.py": 40,
     "tests/test_faults.py": 30,

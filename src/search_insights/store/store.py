@@ -25,6 +25,7 @@ from search_insights.store.identity import Known, Mark, mark_of
 from search_insights.store.journal import refuse_lost, refuse_second_noise, remember, remember_lost
 from search_insights.store.ledger import (
     CorrectionRecord,
+    FinalWeek,
     LedgerEntry,
     LostWeek,
     ModelRecord,
@@ -103,7 +104,8 @@ class Store:
 
     def _overlaps(self, week: Week) -> bool:
         """Return whether the ledger has any instant of the week."""
-        return any(entry.final.overlaps(week) for entry in self.entries())
+        finals = self._rows("SELECT week, checksum, begins_at, ends_at FROM ledger")
+        return any(FinalWeek(*final).overlaps(week) for final in finals)
 
     def commit_week(
         self,

@@ -68,15 +68,15 @@ def _week_problems(store: Store, entry: LedgerEntry) -> Iterator[str]:
 
 def _text_problems(store: Store, entries: list[LedgerEntry]) -> Iterator[str]:
     """Check the texts of top searches: each week has those that were committed, and no text belongs to no week."""
-    longest = 0
+    longest, listed = 0, set(store.weeks_of_texts())
     for entry in entries:
-        found = store.top_searches(entry.week)
+        found = store.top_searches(entry.week) if entry.week in listed else None
         if entry.top_searches != (found.checksum if found else "") or bool(entry.vocabulary) != (found is not None):
             yield f"week {entry.week}: the texts of top searches are not those that were committed (checksum)"
         elif found is not None:
             longest = max(longest, len(found.texts))
             yield from _shape_problems(store, found)
-    for week in sorted(set(store.weeks_of_texts()) - {entry.week for entry in entries if entry.top_searches}):
+    for week in sorted(listed - {entry.week for entry in entries if entry.top_searches}):
         yield f"week {week}: has texts of top searches that are not in the ledger"
     if len(store.shown_texts()) != longest:
         yield "the public list of texts has some that no week has"

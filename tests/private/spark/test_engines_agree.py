@@ -67,7 +67,7 @@ def test_engines_agree_where_bounding_has_no_choice(
 def test_engines_keep_the_same_number_of_user_days(
     session: "SparkSession", us_coverage: Coverage, simulated: Path
 ) -> None:
-    """On both engines each day and category has the same total at state level.
+    """On both engines each category of a day has the same total at state level.
 
     The choices of bounding differ, because the engines hash differently.
     """
@@ -76,12 +76,11 @@ def test_engines_keep_the_same_number_of_user_days(
     categories = np.array([cell.category for cell in cells.cells])
     by_spark = on_spark(session, us_coverage, simulated)
     with open_duckdb_engine(LogSource((str(simulated),)), us_coverage.spec, region_names(us_coverage)) as by_duckdb:
-        for day in WEEK.days[:2]:
-            one, other = counted(by_spark, us_coverage, day), counted(by_duckdb, us_coverage, day)
-            for category in set(categories):
-                chosen = states & (categories == category)
-                assert one[chosen].sum() == other[chosen].sum() > 0
-            assert (one != other).any()
+        one, other = (counted(engine, us_coverage, WEEK.first_day) for engine in (by_spark, by_duckdb))
+    for category in set(categories):
+        chosen = states & (categories == category)
+        assert one[chosen].sum() == other[chosen].sum() > 0
+    assert (one != other).any()
 
 
 def test_engines_agree_on_a_log_with_columns_of_levels(
