@@ -113,7 +113,7 @@ def anonymize(
     is refused, and so is one that lacks a week which the `datasets` show. So is a new store beside the journal of one
     that has any of the weeks and a spec of the same name and country, unless this is `another_release`.
 
-    Before noise is drawn, a week is refused whose counts are implausible next to those of the week before, and a log of
+    Before noise is added, a week is refused whose counts are implausible next to those of the week before, and a log of
     times without a zone unless `naive_zone` or an earlier week says which. `checking.check` tells all that, and more,
     without a week being spent.
     """
