@@ -83,7 +83,7 @@ def _make_ready(coverage: Coverage, folder: Path) -> None:
         if region.level == "postal_code":
             county = by_place[str(region.parent)]
             size_class = class_number(coverage, region.place_id)
-            above.append((region.code, numbers[str(county.parent)], numbers[county.place_id], number, size_class))
+            above.append((region.place_id, numbers[str(county.parent)], numbers[county.place_id], number, size_class))
     with connect() as connection:
         connection.execute(
             "CREATE TABLE above (region TEXT, state BIGINT, county BIGINT, postal_code BIGINT, size_class BIGINT)"
@@ -92,7 +92,7 @@ def _make_ready(coverage: Coverage, folder: Path) -> None:
         connection.execute(f"""
             COPY (
                 SELECT user_id * 7 + {_DAY} AS user_day, coalesce(substr(category, 2, 1), '0')::BIGINT AS category,
-                       state, county, postal_code, size_class
+                       above.state, above.county, above.postal_code, above.size_class
                 FROM '{folder}/log/*.parquet' JOIN above USING (region)
             ) TO '{folder}/log.parquet' (FORMAT parquet)""")
 

@@ -6,9 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from search_insights.dataset.tables import _rounded
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.geography import build_geography
+from search_insights.support.sql import public_tables
 from tests.support.datasets import COLUMNS, HEADER, dataset_of, parquet_rows, rows_of, text_of
 from tests.support.logs import LITTLE_REGIONS
 from tests.support.other_country import OTHER_REGIONS
@@ -99,6 +103,15 @@ def test_the_parquet_file_has_the_same_rows_with_intervals(store: Path) -> None:
     assert levels["geoId/35"] == ("state", "US-NM")
     assert levels["geoId/35013"] == ("county", "35013")
     assert levels[TOWN] == ("postal_code", "95667")
+
+
+@given(st.lists(st.floats(0, 1e6) | st.integers(0, 10**6).map(lambda n: (n + 0.5) / 1000), min_size=1, max_size=50))
+def test_values_are_rounded_to_the_nearest_and_halves_up(values: list[float]) -> None:
+    """For all values: the same number as DuckDB gives, also halfway between two; a missing value stays missing."""
+    with public_tables() as connection:
+        wanted = connection.execute("SELECT list_transform(?::DOUBLE[], x -> round(x, 3))", [values]).fetchall()[0][0]
+    assert _rounded(np.array(values)).tolist() == wanted
+    assert np.isnan(_rounded(np.array([np.nan]))).all()
 
 
 def test_another_countrys_levels_and_hostile_names_are_kept(tmp_path: Path, other_coverage: Coverage) -> None:
