@@ -320,7 +320,7 @@ def test_the_two_tables_must_have_the_same_rows_in_the_same_order(
 
 
 def test_the_same_rows_may_be_written_in_another_way(hostile: Path) -> None:
-    """A CSV file whose bytes are not those of `publish` is compared row by row, and nothing is left behind."""
+    """Rows are compared, not bytes: a CSV file with other quotes is taken, and nothing is left behind."""
     table = hostile / f"{QAZARIA}.csv"
     text = table.read_text(encoding="utf-8")
     table.write_text(text.replace("Qazaria", '"Qazaria"'), encoding="utf-8")

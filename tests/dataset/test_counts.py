@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from search_insights.analysis.sums import aggregate
-from search_insights.dashboards.downloads import copy_tables, write_statements
+from search_insights.dashboards.downloads import write_downloads
 from search_insights.dataset.folder import read_dataset
 from search_insights.dataset.loading import load
 from search_insights.dataset.publication import publish
@@ -112,8 +112,7 @@ def test_a_site_does_not_offer_the_counts(published: Published, tmp_path: Path) 
     """Neither the table nor its description, and nothing else differs."""
     dataset = read_dataset(published.dataset)
     assert dataset.counts is not None
-    copies = [*copy_tables(dataset, tmp_path / "site"), *write_statements(dataset, tmp_path / "site")]
-    offered = {path.name for path in copies}
+    offered = {path.name for path in write_downloads(dataset, tmp_path / "site")}
     assert offered == {path.name for path in published.dataset.iterdir()} - {NAME}
     package = package_of(published.dataset)
     assert package_of(tmp_path / "site") == package | {"resources": package["resources"][:-1]}

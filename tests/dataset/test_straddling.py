@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from search_insights.dashboards.downloads import copy_tables, write_statements
+from search_insights.dashboards.downloads import write_downloads
 from search_insights.dataset.folder import read_dataset
 from search_insights.dataset.preview import preview
 from search_insights.dataset.publication import publish
@@ -46,8 +46,7 @@ def test_a_dataset_with_it_is_read_replaced_and_offered(store: Path, table: Path
     """The file is one of the dataset: it does not stop the next publication, and a dashboard offers it."""
     out = tmp_path / "dataset"
     publish(store, out, straddling=table)
-    copy_tables(read_dataset(out), tmp_path / "downloads")
-    offered = write_statements(read_dataset(out), tmp_path / "downloads")
+    offered = write_downloads(read_dataset(out), tmp_path / "downloads")
     assert (tmp_path / "downloads" / "straddling.json") in offered
     publish(store, out)
     assert not (out / "straddling.json").exists()

@@ -12,15 +12,15 @@ from search_insights.dataset.pages import draw_summary, privacy_page
 from search_insights.dataset.registry import registry_yaml
 
 
-def copy_tables(dataset: Dataset, folder: Path) -> list[Path]:
-    """Copy the tables of a dataset to a new folder; return them in the order in which they are offered."""
+def write_downloads(dataset: Dataset, folder: Path) -> list[Path]:
+    """Write the files of a dataset to a new folder; return them in the order in which they are offered."""
     folder.mkdir(parents=True)
     tables = (dataset.csv, dataset.parquet, dataset.regions, *(dataset.top_searches or ()))
-    return [table.copy_to(folder) for table in tables if table]
+    copies = [table.copy_to(folder) for table in tables if table]
+    return [*copies, *_statements(dataset, folder)]
 
 
-def write_statements(dataset: Dataset, folder: Path) -> list[Path]:
-    """Write the other files of a dataset beside its tables; return them in the order in which they are offered."""
+def _statements(dataset: Dataset, folder: Path) -> list[Path]:
     for name, content in dataset.statements.items():
         (folder / name).write_bytes(content)
     (folder / "PRIVACY.md").write_text(privacy_page(dataset.privacy), encoding="utf-8")

@@ -13,7 +13,7 @@ from typing import Any
 
 from search_insights.dashboards.asked import read_asked
 from search_insights.dashboards.data_files import View, write_data
-from search_insights.dashboards.downloads import copy_tables, write_statements
+from search_insights.dashboards.downloads import write_downloads
 from search_insights.dashboards.preview import add_preview
 from search_insights.dashboards.regions import find_places
 from search_insights.dashboards.reuse import write_with_intervals
@@ -79,10 +79,9 @@ def dashboard(
             views: list[View] = []
             for key, dataset in zip(keys, found, strict=True):
                 progress(f"reading {dataset.folder}")
-                tables = copy_tables(dataset, draft / "dataset" / key)
-                same = pool.submit(require_same_csv, dataset, draft)
+                same = pool.submit(require_same_csv, dataset)
+                downloads = write_downloads(dataset, draft / "dataset" / key)
                 beside = pool.submit(write_with_intervals, dataset, key, draft / "dataset")
-                downloads = [*tables, *write_statements(dataset, draft / "dataset" / key)]
                 view = _view(dataset, geographies, [*specs, *packaged_specs()], files, downloads)
                 same.result()  # an error is raised here
                 if not views:
@@ -92,8 +91,8 @@ def dashboard(
                 progress(f"writing the data of {dataset.folder}")
                 entries.append(_write_dataset(view, key, draft))
             _require_fit(files, views)
-            common = [table.copy_to(draft / "dataset") for folder in datasets for table in country_tables(folder)]
-            world = write_world(views, entries, common, draft)
+            tables = [table.copy_to(draft / "dataset") for folder in datasets for table in country_tables(folder)]
+            world = write_world(views, entries, tables, draft)
             site = {"program": _PROGRAM, "datasets": entries, **({"world": world} if world else {})}
             (draft / _SITE_FILE).write_text(json.dumps(site, ensure_ascii=False, indent=1), encoding="utf-8")
             sizes = [path.stat().st_size for path in draft.rglob("*") if path.is_file()]

@@ -1,10 +1,8 @@
 """Read a published dataset: the only source of the dashboard's values."""
 
-import filecmp
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,7 @@ import numpy.typing as npt
 from search_insights.dataset.folder import Dataset, TableFile, csv_table
 from search_insights.errors import InputError
 from search_insights.spec.geography import require_publishable
-from search_insights.support.sql import identifier, literal, public_tables
+from search_insights.support.sql import identifier, public_tables
 
 Values = npt.NDArray[np.int32]
 
@@ -113,45 +111,23 @@ def _decimals(dataset: Dataset, names: Sequence[str]) -> int:
     return decimals
 
 
-def require_same_csv(dataset: Dataset, folder: Path) -> None:
-    """Refuse a CSV file that says anything else than the Parquet file: only one of both is shown.
-
-    It is written anew to a temporary file in a folder. If it has other bytes, the rows are compared.
-    """
-    if not _is_written_from_parquet(dataset, folder / f"{dataset.csv.path.name}.tmp"):
-        _require_same_rows(dataset)
-
-
-def _is_written_from_parquet(dataset: Dataset, again: Path) -> bool:
-    """Return whether the CSV file has the bytes that `publish` writes for the rows of the Parquet file."""
-    chosen = ", ".join(f"{_csv_value(c) if v else identifier(c)} AS {identifier(c)}" for c, v in _csv_columns(dataset))
-    try:
-        ask(dataset, f"COPY (SELECT {chosen} FROM {dataset.table}) TO {literal(str(again))} (FORMAT csv, HEADER)")
-        return filecmp.cmp(dataset.csv.path, again, shallow=False)
-    except InputError:
-        return False
-    finally:
-        again.unlink(missing_ok=True)
-
-
-def _csv_columns(dataset: Dataset) -> list[tuple[str, bool]]:
-    """Return the columns of the CSV file, and which of them are values."""
-    values = {trend.column for trend in dataset.trends}
-    others = {column + end for column in values for end in ("_low", "_high")} | {"level", "code"}
-    return [(c, c in values) for c in dataset.fields if c not in others]
-
-
-def _require_same_rows(dataset: Dataset) -> None:
-    table, columns = csv_table(dataset.csv.path), _csv_columns(dataset)
+def require_same_csv(dataset: Dataset) -> None:
+    """Refuse a CSV file that says anything else than the Parquet file, row by row: only one of both is shown."""
+    table, values = csv_table(dataset.csv.path), {trend.column for trend in dataset.trends}
+    ends = {column + end for column in values for end in ("_low", "_high")}
+    columns = [c for c in dataset.fields if c not in ends | {"level", "code"}]
     header = [row[0] for row in ask(dataset, f"DESCRIBE SELECT * FROM {table}", dataset.csv)]
-    names = [identifier(c) for c, _ in columns]
-    texts = ", ".join(f"CAST({_csv_value(c) if v else identifier(c)} AS TEXT) AS {identifier(c)}" for c, v in columns)
+    names = [identifier(c) for c in columns]
+    texts = ", ".join(
+        f"CAST({_csv_value(c) if c in values else name} AS TEXT) AS {name}"
+        for c, name in zip(columns, names, strict=True)
+    )
     # Where one table has fewer rows, the join fills up with NULL, also in `is_row`.
     differs = " OR ".join(f"a.{name} IS DISTINCT FROM b.{name}" for name in (*names, "is_row"))
     sql = f"""
         SELECT count(*) FROM (SELECT *, true AS is_row FROM {table}) AS a
         POSITIONAL JOIN (SELECT {texts}, true AS is_row FROM {dataset.table}) AS b WHERE {differs}"""
-    if header != [c for c, _ in columns] or ask(dataset, sql, dataset.csv) != [(0,)]:
+    if header != columns or ask(dataset, sql, dataset.csv) != [(0,)]:
         raise InputError(f"{dataset.csv.path}: does not have the rows of {dataset.parquet.path.name}; publish it again")
 
 
