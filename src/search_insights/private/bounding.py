@@ -34,7 +34,6 @@ def events_query(
     *,
     queries: bool,
     texts: bool = False,
-    same_name: str = "names.name = log.region",
 ) -> str:
     """Return the query that gives each usable event of a day its category number and its draw.
 
@@ -46,7 +45,6 @@ def events_query(
     even if it is known, what is drawn from one user's events depends on that user's events alone.
 
     `random(key, mask)` returns the engine's SQL for the hash of user_id, timestamp and key, cut to the mask's bits.
-    `same_name` is its SQL for the condition that a search names a region, where one column names regions of any level.
     """
     key = int.from_bytes(hashlib.sha256(f"{spec.fingerprint} {day}".encode()).digest()[:7])
     columns = ", ".join(column.log_column for column in names.columns)
@@ -60,10 +58,10 @@ def events_query(
             FROM ({log}) AS given WHERE user_id IS NOT NULL"""
     return f"""
         SELECT user_id, category{text}, random_bits | {_place(names)} AS draw
-        FROM ({_placed(names, drawn, text, same_name)}) AS placed"""
+        FROM ({_placed(names, drawn, text)}) AS placed"""
 
 
-def _placed(names: RegionNames, log: str, text: str, same_name: str) -> str:
+def _placed(names: RegionNames, log: str, text: str) -> str:
     """Return the query of the usable events, with the bits of their regions: an event is used if one of them is known.
 
     Where a log has columns of levels, they are put together from the coarsest on.
@@ -72,7 +70,7 @@ def _placed(names: RegionNames, log: str, text: str, same_name: str) -> str:
     joined = f"/*+ BROADCAST({', '.join(tables)}) */ user_id, category{text}, random_bits"
     if not names.by_level:
         return f"""
-            SELECT {joined}, names.bits AS bits FROM ({log}) AS log JOIN names ON {same_name}"""
+            SELECT {joined}, names.bits AS bits FROM ({log}) AS log JOIN names ON names.name = log.region"""
     known = " | ".join(f"coalesce({table}.bits, 0)" for table in tables)
     bits = ", ".join(f"{_bits(column)} AS bits_{i}" for i, column in enumerate(names.columns))
     query = f"""

@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-# Spark finds a number in half the time of a text. The names are compared, too, because two may have one hash; written
-# with = Spark would look them up as texts again.
-_SAME_NAME = "names.hash = xxhash64(log.region) AND names.name <= log.region AND names.name >= log.region"
 _VIEW = re.compile(r"\s*CREATE OR REPLACE TEMP VIEW (?P<name>\w+) AS\s(?P<query>.*)", re.DOTALL)
 
 
@@ -75,13 +72,12 @@ def spark_engine(
 
 
 def register_names(session: "SparkSession", names: RegionNames) -> None:
-    """Create a view for each column that names regions: its names, their hashes, and the bits they give to a draw."""
+    """Create a view for each column that names regions: its names, and the bits that they give to a draw."""
     import pyarrow
 
     for column in names.columns:
         table = pyarrow.table({"name": list(column.names), "bits": column.bits})
-        hashed = session.createDataFrame(table).selectExpr("name", "xxhash64(name) AS hash", "bits")
-        hashed.createOrReplaceTempView(column.table)
+        session.createDataFrame(table).createOrReplaceTempView(column.table)
     session.sql(named_log(names))
 
 
@@ -134,9 +130,7 @@ class SparkEngine:
                 _classified(texts, self.model, vocabulary).createOrReplaceTempView("topics")
             queries = self.model is not None
             with_texts = queries and vocabulary is not None
-            events = events_query(
-                self.spec, self.names, day, of_day, _random, queries=queries, texts=with_texts, same_name=_SAME_NAME
-            )
+            events = events_query(self.spec, self.names, day, of_day, _random, queries=queries, texts=with_texts)
             by_user = self.session.sql(_by_user(events))
             with _persisted(by_user):
                 by_user.createOrReplaceTempView("events")
