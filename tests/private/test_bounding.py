@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from search_insights.private.counting import add_contributions
-from search_insights.private.engine import Contributions
+from search_insights.private.engine import Contributions, Unplaced
 from search_insights.private.spark.session import private_session
 from search_insights.spec.coverage import Coverage
 from search_insights.support.arrays import Counts
@@ -193,7 +193,8 @@ def test_the_papers_choices_give_the_papers_second_table(paper_bench: Bench) -> 
     for day in (march_9, march_11):
         categories, open_regions, classed_regions = (np.array(column) for column in zip(*day, strict=True))
         found = Contributions(
-            2, 0, (0,), categories, open_regions, classed_regions, classed_regions, np.ones(2, dtype=np.int64)
+            *(2, 0, Unplaced(), (0,)),
+            *(categories, open_regions, classed_regions, classed_regions, np.ones(2, dtype=np.int64)),
         )
         add_contributions(counts, paper_bench.cells, paper_bench.names, found)
     assert paper_bench.cell_counts(counts) == {

@@ -1,8 +1,9 @@
 """Every engine reports the same unused rows, and used and unused rows add up to all rows."""
 
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import pytest
 
 from search_insights.errors import LogError
 from search_insights.private.duckdb_engine import open_duckdb_engine
-from search_insights.private.engine import Engine
+from search_insights.private.engine import Engine, Unplaced, combined
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import region_names
 from search_insights.spec.coverage import Coverage
@@ -24,15 +25,17 @@ COUNTRY = ("US", "country/USA")
 
 
 @contextmanager
-def on_duckdb(coverage: Coverage, log: Path) -> Iterator[Engine]:
-    """Return an engine for a log on DuckDB."""
-    with open_duckdb_engine(LogSource((str(log),)), coverage.spec, region_names(coverage)) as engine:
+def on_duckdb(coverage: Coverage, log: Path, country: tuple[str, ...] = COUNTRY) -> Iterator[Engine]:
+    """Return an engine for a log on DuckDB, in which the country has these names."""
+    names = dataclasses.replace(region_names(coverage), country=country)
+    with open_duckdb_engine(LogSource((str(log),)), coverage.spec, names) as engine:
         yield engine
 
 
-def used(engine: Engine) -> int:
-    """Bound all days of the week; returns how many events were used."""
-    return sum(engine.bound(day, *WEEK.day_bounds(day)).events for day in WEEK.days)
+def bounded(engine: Engine, days: Sequence[date] = WEEK.days) -> tuple[int, Unplaced]:
+    """Bound days of the week; returns how many rows were used, and which rows with a user were not."""
+    found = combined([engine.bound(day, *WEEK.day_bounds(day)) for day in days])
+    return found.events, found.unplaced
 
 
 @pytest.fixture
@@ -55,12 +58,13 @@ def test_engines_report_the_same_unused_rows(session: "SparkSession", coverage: 
     asked = (WEEK.begin - timedelta(days=1), WEEK.end + timedelta(days=1))
     by_spark = on_spark(session, coverage, imperfect)
     with on_duckdb(coverage, imperfect) as by_duckdb:
-        events = used(by_duckdb)
         for day in (WEEK.days[0], WEEK.days[-1]):  # that all days add up is checked below, by Spark itself
-            one, other = (engine.bound(day, *WEEK.day_bounds(day)).events for engine in (by_spark, by_duckdb))
-            assert one == other > 0
-        found = by_spark.unused_rows(*SPAN, asked, events, COUNTRY)
-        assert found == by_duckdb.unused_rows(*SPAN, asked, events, COUNTRY)
+            one, other = (bounded(engine, [day]) for engine in (by_spark, by_duckdb))
+            assert one == other
+            assert one[0] > 0
+        of_week = bounded(by_duckdb)
+        found = by_spark.unused_rows(*SPAN, asked, *of_week)
+        assert found == by_duckdb.unused_rows(*SPAN, asked, *of_week)
     assert min(found.no_user, found.no_region, found.country_only, found.unknown_region, found.outside) > 0
 
 
@@ -77,8 +81,8 @@ def test_any_name_of_a_country_is_found(coverage: Coverage, tmp_path: Path, name
     """Quotes, backslashes and other scripts in the country's place_id do not confuse the query."""
     text = name.replace("'", "''")
     log = write_log(tmp_path / "log.parquet", searches(region=f"CASE WHEN i < 3 THEN '{text}' ELSE '94103' END"))
-    with on_duckdb(coverage, log) as engine:
-        found = engine.unused_rows(*SPAN, SPAN, used(engine), ("US", name))
+    with on_duckdb(coverage, log, ("US", name)) as engine:
+        found = engine.unused_rows(*SPAN, SPAN, *bounded(engine))
     assert (found.country_only, found.unknown_region) == (3, 0)
 
 
@@ -88,10 +92,10 @@ def test_events_that_appear_or_disappear_during_the_run_are_noticed(
 ) -> None:
     """If used and unused rows do not add up to all rows of the week, the log changed during the run."""
     with on_duckdb(coverage, imperfect) as engine:
-        events = used(engine)
-        engine.unused_rows(*SPAN, SPAN, events)
+        events, unplaced = bounded(engine)
+        engine.unused_rows(*SPAN, SPAN, events, unplaced)
         with pytest.raises(LogError, match="changed while it was read; nothing was spent"):
-            engine.unused_rows(*SPAN, SPAN, events + more)
+            engine.unused_rows(*SPAN, SPAN, events + more, unplaced)
 
 
 def test_a_table_that_grows_while_the_week_is_counted_is_refused(
@@ -101,11 +105,13 @@ def test_a_table_that_grows_while_the_week_is_counted_is_refused(
     log = session.read.parquet(str(write_log(tmp_path / "log.parquet")))
     log.write.saveAsTable("growing")
     try:
-        on_spark(session, coverage, "table:growing").unused_rows(*SPAN, SPAN, ROWS)  # the week uses every row
+        on_spark(session, coverage, "table:growing").unused_rows(
+            *SPAN, SPAN, ROWS, Unplaced()
+        )  # the week uses every row
         log.write.insertInto("growing")
         session.catalog.refreshTable("growing")
         with pytest.raises(LogError, match="changed while it was read"):
-            on_spark(session, coverage, "table:growing").unused_rows(*SPAN, SPAN, ROWS)
+            on_spark(session, coverage, "table:growing").unused_rows(*SPAN, SPAN, ROWS, Unplaced())
     finally:
         session.sql("DROP TABLE growing")
 

@@ -24,8 +24,14 @@ from search_insights.support.sql import literal
 # The category number of an event whose category the spec does not know; such a log is refused.
 UNKNOWN_CATEGORY = 1 << 30
 
+# What a row that is not used has in place of a category: it names no region, the country only, or an unknown region.
+_NO_REGION, _COUNTRY_ONLY, _UNKNOWN_REGION = -1, -2, -3
 
-def events_query(
+# The events of a day: those of its rows that are used. Nothing else that follows sees the others.
+EVENTS_VIEW = "CREATE OR REPLACE TEMP VIEW events AS SELECT * FROM rows_of_day WHERE category >= 0"
+
+
+def rows_query(
     spec: Spec,
     names: RegionNames,
     day: date,
@@ -35,7 +41,10 @@ def events_query(
     queries: bool,
     texts: bool = False,
 ) -> str:
-    """Return the query that gives each usable event of a day its category number and its draw.
+    """Return the query for `rows_of_day`: each row of a day that has a user, with its category number and its draw.
+
+    A row whose region counts at no level is not used. It is only counted (`row_counts_query`), and has a number below 0
+    that says why; to look for such rows afterwards would mean to read the log again.
 
     The number comes from the log's category or, if the log has `queries`, from the table `topics`. Where a user-day has
     one place, it is a bit instead, so that the topics of a user-day add up to one number. With `texts`, `topics` also
@@ -57,12 +66,23 @@ def events_query(
             SELECT user_id, {columns}, category{text}, {random_bits} | {no_topic} AS random_bits
             FROM ({log}) AS given WHERE user_id IS NOT NULL"""
     return f"""
-        SELECT user_id, category{text}, random_bits | {_place(names)} AS draw
+        SELECT user_id, {_category_or_reason(names)} AS category{text}, random_bits | {_place(names)} AS draw
         FROM ({_placed(names, drawn, text)}) AS placed"""
 
 
+def _category_or_reason(names: RegionNames) -> str:
+    """Return the SQL for the category of a row that is used, or the reason why it is not."""
+    # As hexadecimal digits, because engines differ in how they read a backslash in a literal.
+    of_country = ", ".join(literal(name.encode("utf-8").hex().upper()) for name in names.country)
+    return f"""CAST(CASE
+                WHEN is_known THEN category
+                WHEN region IS NULL THEN {_NO_REGION}
+                WHEN hex(region) IN ({of_country}) THEN {_COUNTRY_ONLY}
+                ELSE {_UNKNOWN_REGION} END AS INTEGER)"""
+
+
 def _placed(names: RegionNames, log: str, text: str) -> str:
-    """Return the query of the usable events, with the bits of their regions: an event is used if one of them is known.
+    """Return the query that adds the bits of their regions to rows: a row `is_known` if one of its regions is.
 
     Where a log has columns of levels, they are put together from the coarsest on.
     """
@@ -70,12 +90,13 @@ def _placed(names: RegionNames, log: str, text: str) -> str:
     joined = f"/*+ BROADCAST({', '.join(tables)}) */ user_id, category{text}, random_bits"
     if not names.by_level:
         return f"""
-            SELECT {joined}, names.bits AS bits FROM ({log}) AS log JOIN names ON names.name = log.region"""
+            SELECT {joined}, region, names.bits AS bits, names.bits IS NOT NULL AS is_known
+            FROM ({log}) AS log {names_joins(names)}"""
     known = " | ".join(f"coalesce({table}.bits, 0)" for table in tables)
     bits = ", ".join(f"{_bits(column)} AS bits_{i}" for i, column in enumerate(names.columns))
     query = f"""
-            SELECT {joined}, {bits} FROM ({log}) AS log {names_joins(names)}
-            WHERE (({known}) & {UNREPORTED - 1}) > 0"""
+            SELECT {joined}, {given_region(names)} AS region, {bits}, (({known}) & {UNREPORTED - 1}) > 0 AS is_known
+            FROM ({log}) AS log {names_joins(names)}"""
     before = "bits_0"
     for i, column in enumerate(names.columns[1:], start=1):
         coarser = any(other.has_classes for other in names.columns[:i])
@@ -118,16 +139,18 @@ def names_joins(names: RegionNames) -> str:
     return " ".join(f"LEFT JOIN {c.table} ON {c.table}.name {same} log.{c.log_column}" for c in names.columns)
 
 
+def given_region(names: RegionNames) -> str:
+    """Return the SQL for the region that a row names, known or not: the coarsest, if it names several."""
+    return f"coalesce({', '.join(c.log_column for c in names.columns)})" if names.by_level else "region"
+
+
 def named_log(names: RegionNames) -> str:
     """Return the statement for the view `named_log`: the log with a given `region` and a known `name`, if any."""
-    return f"CREATE OR REPLACE TEMP VIEW named_log AS {named(names, 'log')}"
-
-
-def named(names: RegionNames, log: str) -> str:
-    """Return the query that adds the given `region` and the known `name`, if any, to what has the log's columns."""
-    region = f", coalesce({', '.join(c.log_column for c in names.columns)}) AS region" if names.by_level else ""
+    region = f", {given_region(names)} AS region" if names.by_level else ""
     name = f"coalesce({', '.join(f'{c.table}.name' for c in names.columns)})" if names.by_level else "names.name"
-    return f"SELECT log.*{region}, {name} AS name FROM {log} AS log {names_joins(names)}"
+    return f"""
+        CREATE OR REPLACE TEMP VIEW named_log AS
+        SELECT log.*{region}, {name} AS name FROM log {names_joins(names)}"""
 
 
 def bounding_statements(spec: Spec) -> list[str]:
@@ -146,13 +169,16 @@ def statements_of(sql: str) -> list[str]:
     return [statement for statement in code.split(";") if statement.strip()]
 
 
-def event_counts_query(names: RegionNames) -> str:
-    """Return the query that counts the events: all, those of unknown categories, and for each column those with a name
-    that means no region."""
-    no_region = "".join(
-        f", count(*) FILTER (WHERE (draw >> {c.shift + CLASS_BITS}) & {c.mask} = {c.no_region})" for c in names.columns
-    )
-    return f"SELECT count(*), count(*) FILTER (WHERE category = {UNKNOWN_CATEGORY}){no_region} FROM events"
+def row_counts_query(names: RegionNames) -> str:
+    """Return the query that counts the rows of a day: the events, those of unknown categories, the rows that are not
+    used, in the order of `Unplaced`, and for each column the events with a name that means no region."""
+    numbers = (UNKNOWN_CATEGORY, _NO_REGION, _COUNTRY_ONLY, _UNKNOWN_REGION)
+    conditions = [
+        "category >= 0",
+        *(f"category = {number}" for number in numbers),
+        *(f"category >= 0 AND (draw >> {c.shift + CLASS_BITS}) & {c.mask} = {c.no_region}" for c in names.columns),
+    ]
+    return f"SELECT {', '.join(f'count(*) FILTER (WHERE {each})' for each in conditions)} FROM rows_of_day"
 
 
 def sums_query(spec: Spec, names: RegionNames, contributions: str = "contributions") -> str:

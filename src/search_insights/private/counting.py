@@ -13,7 +13,7 @@ from datetime import date, datetime, timedelta
 import numpy as np
 
 from search_insights.errors import InputError, LogError, MissingDays, SearchInsightsError
-from search_insights.private.engine import Contributions, Engine, UnusedRows
+from search_insights.private.engine import Contributions, Engine, Unplaced, UnusedRows
 from search_insights.private.log import LogSource
 from search_insights.private.plausibility import ACCEPTABLE
 from search_insights.private.region_names import RegionNames
@@ -109,20 +109,20 @@ def tally_week(
     with _forgetting_texts(engine):
         counts, source = cells.zeros(), engine.log.source
         days: list[DayCounts] = []
-        no_region = np.zeros(len(names.columns), dtype=np.int64)
+        no_region, unplaced = np.zeros(len(names.columns), dtype=np.int64), Unplaced()
         top = None if known_texts is None or engine.model is None else cells.coverage.spec.top_searches
         vocabulary = vocabulary_for(top) if top else None
         for day in week.days:
             found = engine.bound(day, *week.day_bounds(day), vocabulary)
             _object_to_unknown_categories(object_to, found, cells.coverage.spec, day, source.column("category"))
             _object_to_ambiguous_codes(object_to, found, names, day, source.column("region"))
-            no_region = no_region + np.array(found.no_region)
+            no_region, unplaced = no_region + np.array(found.no_region), unplaced + found.unplaced
             add_contributions(counts, cells, names, found)
             days.append(DayCounts(day, found.events, user_days(found, cells.coverage.spec)))
             progress(f"{day:%a}")
         used = sum(day.events for day in days)
-        asked, country = (requested[0] - MARGIN, requested[1] + MARGIN), cells.coverage.geography.country
-        unused = engine.unused_rows(week.begin, week.end, asked, used, (country.code, country.place_id))
+        asked = (requested[0] - MARGIN, requested[1] + MARGIN)
+        unused = engine.unused_rows(week.begin, week.end, asked, used, unplaced)
         _object_to_unused(object_to, unused, week, tolerance)
         unknown = dict(zip((c.role for c in names.columns), no_region.tolist(), strict=True)) if names.by_level else {}
         _object_to_unknown(object_to, unknown, used, week, tolerance, source)

@@ -21,15 +21,16 @@ from search_insights.classifier.topics import create_topics_table
 from search_insights.classifier.vocabulary import Vocabulary
 from search_insights.errors import InputError
 from search_insights.private.bounding import (
+    EVENTS_VIEW,
     bounding_statements,
-    event_counts_query,
-    events_query,
     named_log,
+    row_counts_query,
+    rows_query,
     sums_query,
 )
 from search_insights.private.duckdb_log import SearchLog, open_log
 from search_insights.private.duckdb_readers import unreadable
-from search_insights.private.engine import Contributions, UnusedRows, combined
+from search_insights.private.engine import Contributions, Unplaced, UnusedRows, combined
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import RegionNames
 from search_insights.private.top_searches import day_statements, day_texts_query
@@ -157,8 +158,9 @@ class DuckDbEngine:
 
     def _bound_users(self, day: date, condition: str, texts: bool) -> Contributions:
         queries = self.model is not None
-        events = events_query(self.spec, self.names, day, condition, _random, queries=queries, texts=texts)
-        self.run(f"CREATE OR REPLACE TEMP TABLE events AS {events}")
+        rows = rows_query(self.spec, self.names, day, condition, _random, queries=queries, texts=texts)
+        self.run(f"CREATE OR REPLACE TEMP TABLE rows_of_day AS {rows}")
+        self.run(EVENTS_VIEW)
         if texts:
             self._keep_texts()
         for statement in bounding_statements(self.spec):
@@ -167,11 +169,12 @@ class DuckDbEngine:
         views = ("contributions",) if self.spec.has_one_place else ("any_contributions", "topic_contributions")
         parts = [self.arrays(sums_query(self.spec, self.names, view)) for view in views]
         sums = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        ((used, unknown, *no_region),) = self.ask(event_counts_query(self.names))
+        ((used, unknown, *others),) = self.ask(row_counts_query(self.names))
         return Contributions(
             events=used,
             unknown_category=unknown,
-            no_region=tuple(no_region),
+            unplaced=Unplaced(*others[:3]),
+            no_region=tuple(others[3:]),
             categories=sums["category"],
             open_places=sums["open_place"],
             classed_places=sums["classed_place"],
@@ -260,13 +263,13 @@ class DuckDbEngine:
         end: datetime,
         requested: tuple[datetime, datetime],
         used: int,
-        country: Sequence[str] = (),
+        unplaced: Unplaced,
     ) -> UnusedRows:
         """Count the rows that were not used, by reason."""
         self.log.require_unchanged()
         of_week, of_requested = self.log.between(begin, end), self.log.between(*requested)
         all_of_week = bool(self.log.has_spans and self.ask(self.log.all_between_query(begin, end))[0][0])
-        return find_unused_rows(self.ask, self.names, of_week, of_requested, used, country, all_of_week=all_of_week)
+        return find_unused_rows(self.ask, of_week, of_requested, used, unplaced, all_of_week=all_of_week)
 
     def run(self, sql: str) -> None:
         """Run a statement."""

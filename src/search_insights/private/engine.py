@@ -5,7 +5,7 @@ An engine holds the log. Only sums leave it: how many user-days contribute to wh
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import date, datetime
 from typing import Any, Protocol
 
@@ -21,16 +21,35 @@ from search_insights.support.arrays import Counts, Numbers
 
 
 @dataclass(frozen=True, slots=True)
+class Unplaced:
+    """How many rows have a user, but no region that counts at any level, by what they name instead. Private."""
+
+    no_region: int = 0
+    country_only: int = 0
+    unknown_region: int = 0
+
+    @property
+    def total(self) -> int:
+        """The number of these rows."""
+        return sum(astuple(self))
+
+    def __add__(self, other: "Unplaced") -> "Unplaced":
+        return Unplaced(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
 class Contributions:
     """How many user-days contribute to each (category, place at open, at classed and at the finest classed level).
 
     Places are those of `RegionNames`; -1 means no contribution at these levels. `events` is the number of log rows that
     they were drawn from, `unknown_category` how many of them have a category unknown to the spec. `no_region` is, for
-    each column of `RegionNames`, how many have a name there that means no region. Private.
+    each column of `RegionNames`, how many have a name there that means no region. `unplaced` are further rows of the
+    day, which were not used. Private.
     """
 
     events: int
     unknown_category: int
+    unplaced: Unplaced
     no_region: tuple[int, ...]
     categories: Numbers
     open_places: Numbers
@@ -44,6 +63,7 @@ def combined(parts: Sequence[Contributions]) -> Contributions:
     return Contributions(
         events=sum(part.events for part in parts),
         unknown_category=sum(part.unknown_category for part in parts),
+        unplaced=sum((part.unplaced for part in parts), Unplaced()),
         no_region=tuple(map(sum, zip(*(part.no_region for part in parts), strict=True))),
         categories=np.concatenate([part.categories for part in parts]),
         open_places=np.concatenate([part.open_places for part in parts]),
@@ -131,12 +151,12 @@ class Engine(Protocol):
         end: datetime,
         requested: tuple[datetime, datetime],
         used: int,
-        country: Sequence[str] = (),
+        unplaced: Unplaced,
     ) -> UnusedRows:
         """Count the rows that were not used, by reason, in the files that hold events of a week.
 
-        The week lies between `begin` and `end`, within the span that was `requested`; `used` of its events were used.
-        `country` are the names of the country itself, which counts at no level.
+        The week lies between `begin` and `end`, within the span that was `requested`. Its days were bounded: `used` of
+        their rows were used, and others are `unplaced`.
         """
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:

@@ -84,10 +84,14 @@ class NameColumn:
 
 @dataclass(frozen=True)
 class RegionNames:
-    """The columns that name regions, from coarse to fine, and the levels that share codes with others."""
+    """The columns that name regions, from coarse to fine, and the levels that share codes with others.
+
+    `country` are the names of the country itself, which counts at no level.
+    """
 
     columns: tuple[NameColumn, ...]
     levels: tuple[str, ...]
+    country: tuple[str, ...]
     sharing: tuple[str, ...] = ()
 
     @property
@@ -123,20 +127,21 @@ class RegionNames:
 def region_names(coverage: Coverage, source: LogSource | None = None) -> RegionNames:
     """Return the names of all regions that count at some level, for the columns and the code level of a log."""
     source = source or LogSource(())
-    code_level = source.code_level
+    code_level, country = source.code_level, coverage.geography.country
+    levels, of_country = coverage.spec.level_names, (country.code, country.place_id)
     if len(coverage.spec.class_names) >= 1 << CLASS_BITS:
         raise GeographyError(
             f"{coverage.geography.source}: at most {(1 << CLASS_BITS) - 1} size classes fit, not "
             f"{len(coverage.spec.class_names)}"
         )
     if source.level_columns:
-        names = RegionNames(_level_columns(coverage, source), coverage.spec.level_names)
+        names = RegionNames(_level_columns(coverage, source), levels, of_country)
     else:
         sharing, coarser = ((), ()) if code_level else _sharing_levels(coverage)
         numbers = _names_at(coverage, code_level) if code_level else _names(coverage, coarser)
         column = _column(coverage, "region", "region", numbers, 0, len(coverage.geography.regions), 0)
         alone = replace(column, bits=np.where(column.bits & CLASS_MASK, column.bits, column.bits | NO_CLASS))
-        names = RegionNames((alone,), coverage.spec.level_names, sharing)
+        names = RegionNames((alone,), levels, of_country, sharing)
     if names.place_bits + _MIN_RANDOM_BITS > NO_TOPIC.bit_length() - 1 - CLASS_BITS:
         raise GeographyError(f"{coverage.geography.source}: too many regions for a draw")
     return names

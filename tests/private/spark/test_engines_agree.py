@@ -98,11 +98,12 @@ def test_engines_agree_on_a_log_with_columns_of_levels(
         for day in WEEK.days[:2]:
             span = WEEK.day_bounds(day)
             one, other = by_spark.bound(day, *span), by_duckdb.bound(day, *span)
-            assert (one.events, one.no_region) == (other.events, other.no_region)
+            assert (one.events, one.no_region, one.unplaced) == (other.events, other.no_region, other.unplaced)
             counts = counts_of(coverage, one, names)
             assert counts.any()
             np.testing.assert_array_equal(counts, counts_of(coverage, other, names))
-            asked = (*span, span, one.events)
+            assert one.unplaced.total > 0
+            asked = (*span, span, one.events, one.unplaced)
             assert by_spark.unused_rows(*asked) == by_duckdb.unused_rows(*asked)
 
 

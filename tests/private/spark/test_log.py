@@ -10,6 +10,7 @@ import pytest
 
 from search_insights.errors import LogError
 from search_insights.private.duckdb_engine import open_duckdb_engine
+from search_insights.private.engine import Unplaced
 from search_insights.private.log import LogSource
 from search_insights.private.log_files import find_files
 from search_insights.private.region_names import region_names
@@ -28,7 +29,7 @@ def test_a_table_of_the_catalog_is_a_log(session: "SparkSession", coverage: Cove
     try:
         engine = on_spark(session, coverage, "table:searches")
         found = engine.bound(WEEK.days[5], *WEEK.day_bounds(WEEK.days[5]))
-        left = engine.unused_rows(WEEK.begin, WEEK.end, (WEEK.begin, WEEK.end), 2)
+        left = engine.unused_rows(WEEK.begin, WEEK.end, (WEEK.begin, WEEK.end), 2, Unplaced())
     finally:
         session.sql("DROP TABLE searches")
     assert found.events == 1
@@ -119,11 +120,11 @@ def test_a_log_that_changes_is_refused_by_both_engines(
     by_spark = on_spark(session, coverage, tmp_path)
     with open_duckdb_engine(LogSource((str(tmp_path),)), coverage.spec, region_names(coverage)) as by_duckdb:
         for engine in (by_spark, by_duckdb):
-            assert engine.unused_rows(*span, span, 2 * ROWS).total == 0
+            assert engine.unused_rows(*span, span, 2 * ROWS, Unplaced()).total == 0
         change(tmp_path)
         for engine in (by_spark, by_duckdb):
             with pytest.raises(LogError, match=re.escape(f"{tmp_path}{words}")):
-                engine.unused_rows(*span, span, 2 * ROWS)
+                engine.unused_rows(*span, span, 2 * ROWS, Unplaced())
 
 
 def test_a_log_that_disappears_is_reported_as_on_duckdb(
@@ -136,7 +137,7 @@ def test_a_log_that_disappears_is_reported_as_on_duckdb(
     log.unlink()
     for engine in engines:
         with pytest.raises(LogError, match=r"a\.parquet: disappeared while the log was read; nothing was spent"):
-            engine.unused_rows(*span, span, ROWS)
+            engine.unused_rows(*span, span, ROWS, Unplaced())
 
 
 @pytest.mark.thorough
@@ -148,12 +149,12 @@ def test_a_remote_spark_checks_the_files_too(spark: "SparkSession", coverage: Co
     port = spark.conf.get("spark.connect.grpc.binding.port")
     with open_session(Cluster(remote=f"sc://localhost:{port}")) as session:
         engine = on_spark(session, coverage, tmp_path / "log")
-        assert engine.unused_rows(*span, span, 2 * ROWS).rows == 2 * ROWS
+        assert engine.unused_rows(*span, span, 2 * ROWS, Unplaced()).rows == 2 * ROWS
         spoil(tmp_path / "log" / "a.parquet")
         with pytest.raises(LogError, match=r"log/a\.parquet: cannot be read as parquet"):
             engine.bound(WEEK.first_day, *WEEK.day_bounds(WEEK.first_day))
         with pytest.raises(LogError, match=r"log/a\.parquet: changed while it was read"):
-            engine.unused_rows(*span, span, 2 * ROWS)
+            engine.unused_rows(*span, span, 2 * ROWS, Unplaced())
 
 
 # Files that are damaged while they are read

@@ -21,13 +21,14 @@ from search_insights.classifier.model import PACKAGED_MODEL, Classifier, load_cl
 from search_insights.classifier.topics import countable_texts, distinct_texts
 from search_insights.classifier.vocabulary import Vocabulary
 from search_insights.private.bounding import (
+    EVENTS_VIEW,
     bounding_statements,
-    event_counts_query,
-    events_query,
     named_log,
+    row_counts_query,
+    rows_query,
     sums_query,
 )
-from search_insights.private.engine import Contributions, UnusedRows
+from search_insights.private.engine import Contributions, Unplaced, UnusedRows
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import RegionNames
 from search_insights.private.spark.log import SparkLog, explained, open_spark_log, require_unchanged
@@ -130,20 +131,22 @@ class SparkEngine:
                 _classified(texts, self.model, vocabulary).createOrReplaceTempView("topics")
             queries = self.model is not None
             with_texts = queries and vocabulary is not None
-            events = events_query(self.spec, self.names, day, of_day, _random, queries=queries, texts=with_texts)
-            by_user = self.session.sql(_by_user(events))
+            rows = rows_query(self.spec, self.names, day, of_day, _random, queries=queries, texts=with_texts)
+            by_user = self.session.sql(_by_user(rows))
             with _persisted(by_user):
-                by_user.createOrReplaceTempView("events")
+                by_user.createOrReplaceTempView("rows_of_day")
+                self._create_view(EVENTS_VIEW)
                 if with_texts:
                     self._keep_texts()
                 for statement in bounding_statements(self.spec):
                     self._create_view(statement)
                 sums = _columns(self.session.sql(_sums_by_place(self.spec, self.names)))
-                ((used, unknown, *no_region),) = self.ask(event_counts_query(self.names))
+                ((used, unknown, *others),) = self.ask(row_counts_query(self.names))
         return Contributions(
             events=used,
             unknown_category=unknown,
-            no_region=tuple(no_region),
+            unplaced=Unplaced(*others[:3]),
+            no_region=tuple(others[3:]),
             categories=sums["category"],
             open_places=sums["open_place"],
             classed_places=sums["classed_place"],
@@ -217,15 +220,13 @@ class SparkEngine:
         end: datetime,
         requested: tuple[datetime, datetime],
         used: int,
-        country: Sequence[str] = (),
+        unplaced: Unplaced,
     ) -> UnusedRows:
         """Count the rows that were not used, by reason."""
         require_unchanged(self.session, self.log)
         of_week, of_requested = self.log.between(begin, end), self.log.between(*requested)
         has_files = bool(self.log.files)
-        return find_unused_rows(
-            self.ask, self.names, of_week, of_requested, used, country, has_files=has_files, slow_files=True
-        )
+        return find_unused_rows(self.ask, of_week, of_requested, used, unplaced, has_files=has_files, slow_files=True)
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
