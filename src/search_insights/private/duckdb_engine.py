@@ -9,8 +9,9 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,9 @@ _BYTES_PER_EVENT = (50, 120)
 _TEXT_TYPES = ("VARCHAR", "BLOB")
 _MAX_PARTS = 6
 
+# Of a log with fewer rows, the database could give no work to a second thread: it would only take time to start.
+_ROWS_OF_A_THREAD = 100_000
+
 # A view of bounding.sql that two others read. As a table it is worked out once.
 _KEPT = ("TEMP VIEW topic_draws AS", "TEMP TABLE topic_draws AS")
 
@@ -80,7 +84,10 @@ def open_duckdb_engine(
     ):
         log = open_log(connection, source, spec.time_zone)
         register_names(connection, names)
-        yield DuckDbEngine(connection, log, spec, names, load_classifier_for(spec, model) if log.queries else None)
+        engine = DuckDbEngine(connection, log, spec, names, load_classifier_for(spec, model) if log.queries else None)
+        if engine.ask("SELECT count(*) FROM log")[0][0] < _ROWS_OF_A_THREAD:
+            engine.run("SET threads = 1")
+        yield engine
 
 
 def _connect(spill: str, memory: str) -> "duckdb.DuckDBPyConnection":
@@ -127,6 +134,7 @@ class DuckDbEngine:
     spec: Spec
     names: RegionNames
     model: Classifier | None
+    made: set[str] = field(default_factory=set)  # the views that were created: they are the same on all days
 
     name = "duckdb"
 
@@ -149,12 +157,15 @@ class DuckDbEngine:
 
     def _parts(self, begin: datetime, end: datetime) -> int:
         """Return in how many parts a day is bounded; its events are counted only if it may need more than one."""
-        available = self._number("SELECT parse_formatted_bytes(current_setting('memory_limit'))")
         for query in (self.log.at_most_query(begin, end), self.log.count_query(begin, end)):
             needed = _BYTES_PER_EVENT[self.log.user_type in _TEXT_TYPES] * self._number(query)
-            if needed <= available:
+            if needed <= self._memory:
                 return 1
-        return min(math.ceil(needed / available), _MAX_PARTS)
+        return min(math.ceil(needed / self._memory), _MAX_PARTS)
+
+    @cached_property
+    def _memory(self) -> int:
+        return self._number("SELECT parse_formatted_bytes(current_setting('memory_limit'))")
 
     def _bound_users(self, day: date, condition: str, texts: bool) -> Contributions:
         queries = self.model is not None
@@ -164,7 +175,7 @@ class DuckDbEngine:
         if texts:
             self._keep_texts()
         for statement in bounding_statements(self.spec):
-            self.run(statement.replace(*_KEPT))
+            self._create(statement)
         # One after the other: any search is most of the rows, and is added up faster by itself.
         views = ("contributions",) if self.spec.has_one_place else ("any_contributions", "topic_contributions")
         parts = [self.arrays(sums_query(self.spec, self.names, view)) for view in views]
@@ -181,6 +192,13 @@ class DuckDbEngine:
             finest_places=sums["finest_place"],
             user_days=sums["user_days"],
         )
+
+    def _create(self, statement: str) -> None:
+        """Run a statement of the bounding: create a view, or work out the table that stands for one."""
+        kept = statement.replace(*_KEPT)
+        if kept != statement or statement not in self.made:
+            self.run(kept)
+            self.made.add(statement)
 
     def _keep_texts(self) -> None:
         """Keep one text of each user-day whose events are in `events`."""
