@@ -16,7 +16,7 @@ from search_insights.commands.console import out, table
 BUSY = 0.6  # the share of a cluster's core-hours that its tasks compute
 NODE_CORES, NODE_GBIT, NODE_DISK_GB = 16, 12.5, 1.0  # the latter two a second
 MEMORY_A_CORE_GB = 4
-PASSES = 3  # over the log: one to bound it, two to find unused rows and why they are unused
+PASSES = 2  # over the log: one to bound it, one to count its rows by time
 
 
 def slope(runs: list[dict[str, Any]], quantity: str) -> float:

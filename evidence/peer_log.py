@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from evidence.inputs import MONDAY, ROW_GROUP, make_log
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
@@ -85,10 +87,9 @@ def _make_ready(coverage: Coverage, folder: Path) -> None:
             size_class = class_number(coverage, region.place_id)
             above.append((region.place_id, numbers[str(county.parent)], numbers[county.place_id], number, size_class))
     with connect() as connection:
-        connection.execute(
-            "CREATE TABLE above (region TEXT, state BIGINT, county BIGINT, postal_code BIGINT, size_class BIGINT)"
-        )
-        connection.executemany("INSERT INTO above VALUES (?, ?, ?, ?, ?)", above)
+        regions, *of_regions = zip(*above, strict=True)
+        columns = dict(zip(("state", "county", "postal_code", "size_class"), map(np.array, of_regions), strict=True))
+        connection.register("above", {"region": np.array(regions, dtype=object)} | columns)
         connection.execute(f"""
             COPY (
                 SELECT user_id * 7 + {_DAY} AS user_day, coalesce(substr(category, 2, 1), '0')::BIGINT AS category,
