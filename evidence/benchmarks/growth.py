@@ -78,7 +78,7 @@ def make_copies(part: Path, folder: Path, events: int) -> None:
     """Write copies that have `events` events in all; of each day as many files as copies, each a slice of the day.
 
     So the searches of a user lie in several files, as they do where servers write a log file an hour. One search in 200
-    has an unknown region, so that the program has to look for unused rows, as in any real log.
+    has an unknown region, so that there are unused rows to count, as in any real log.
     """
     folder.mkdir()
     copies = events // PART

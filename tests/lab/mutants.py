@@ -17,7 +17,7 @@ import pytest
 from search_insights import anonymization
 from search_insights.dp import noise
 from search_insights.dp.top_searches import noisy_top_searches
-from search_insights.private import bounding, counting
+from search_insights.private import bounding, counting, duckdb_engine
 from search_insights.private import top_searches as texts
 from search_insights.private.counting import WeekCounts, add_contributions, count_week
 from search_insights.private.duckdb_engine import DuckDbEngine
@@ -176,6 +176,13 @@ def _x1_per_week(monkeypatch: Patch) -> None:
     monkeypatch.setattr(DuckDbEngine, "bound", whole_week)
 
 
+def _unused_rows_bounded(monkeypatch: Patch) -> None:
+    view, rule = bounding.EVENTS_VIEW, "WHERE category >= 0"
+    if rule not in view:
+        raise ValueError(f"the view of events does not say: {rule}")
+    monkeypatch.setattr(duckdb_engine, "EVENTS_VIEW", view.replace(rule, "WHERE true"))
+
+
 def other_noise(instead: Callable[[Counts, Floats], Counts]) -> Callable[[Patch], None]:
     """Return what replaces the noise, also where it was drawn already when the counts are known."""
     return lambda monkeypatch: everywhere(
@@ -257,6 +264,7 @@ _BOUNDS = "tests/private/test_bounding.py::test_a_user_everywhere_at_once_counts
 _EDGE = "tests/dp/test_top_searches.py::test_a_new_text_at_the_edge_shows_as_often_as_its_tail_says"
 _FLOOR = "tests/private/test_top_searches.py::test_a_text_below_the_floor_never_leaves_the_engine[4]"
 _ATTACKS_ON_TEXTS = "tests/audit/test_text_attack.py::test_top_searches_are_attacked_and_nothing_is_broken"
+_UNUSED = "tests/private/test_unused_rows.py::test_rows_that_are_not_used_change_no_count"
 _SIGMAS = "tests/dp/test_noise.py::test_each_kind_of_cell_gets_the_sigma_of_the_spec"
 
 MUTANTS = {
@@ -272,6 +280,11 @@ MUTANTS = {
         "X4 dropped at the finest level: any search prefers a reported region of another size class",
         _x4_dropped_at_the_finest_level,
         (_BOUNDS,),
+    ),
+    "unused_rows_bounded": Mutant(
+        "rows without a known region are bounded with the others",
+        _unused_rows_bounded,
+        tuple(f"{_UNUSED}[{case}]" for case in ("region-vaccination-v2", "levels-vaccination-v1")),
     ),
     "sensitivity_2": Mutant("sensitivity 2: a user-day counts twice", _twice, (_BOUNDS, _AUDIT)),
     "small_sigma": Mutant(

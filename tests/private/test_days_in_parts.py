@@ -38,7 +38,7 @@ def test_a_day_in_parts_has_the_counts_of_the_day_in_one(
         rows=70_000,
         user_id="i % 2003",
         timestamp=f"TIMESTAMPTZ '{DAY} 20:00:00+00' + to_days(i % 7) + to_seconds(i % 3601)",
-        region="['94103', '95667', 'geoId/06003', '94103', 'US-NM'][1 + (hash(i) % 5)::BIGINT]",
+        region="['94103', '95667', 'geoId/06003', '94103', 'US-NM', 'US', NULL][1 + (hash(i) % 7)::BIGINT]",
         category="['A1', NULL, 'A2', NULL][1 + (hash(i, 2) % 4)::BIGINT]",
     )
     log = write_log(tmp_path / "log.parquet", query)
@@ -47,7 +47,9 @@ def test_a_day_in_parts_has_the_counts_of_the_day_in_one(
     monkeypatch.setattr(duckdb_engine, "_BYTES_PER_EVENT", (bytes_an_event, bytes_an_event))
     split = bound(coverage, log)
     assert how_many_parts(split) == parts
-    assert split.events == whole.events == 10_000
+    assert (split.events, split.unplaced) == (whole.events, whole.unplaced)
+    assert whole.events + whole.unplaced.total == 10_000
+    assert min(whole.unplaced.country_only, whole.unplaced.no_region) > 1_000
     np.testing.assert_array_equal(counts_of(coverage, split), counts_of(coverage, whole))
 
 

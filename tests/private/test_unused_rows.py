@@ -7,15 +7,20 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from search_insights.errors import LogError
+from search_insights.private.counting import add_contributions
 from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.engine import Engine, Unplaced, combined
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import region_names
+from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
-from tests.support.logs import MONDAY, ROWS, WEEK, Publisher, on_spark, searches, write_log
+from search_insights.spec.spec_file import PACKAGED_SPECS, load_spec
+from search_insights.support.arrays import Counts
+from tests.support.logs import MONDAY, NOON, ROWS, WEEK, Publisher, on_spark, searches, write_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -86,16 +91,59 @@ def test_any_name_of_a_country_is_found(coverage: Coverage, tmp_path: Path, name
     assert (found.country_only, found.unknown_region) == (3, 0)
 
 
-@pytest.mark.parametrize("more", [-1, 1])
+@pytest.mark.parametrize("used", [-1, 0, 1])
+@pytest.mark.parametrize("unplaced", [-1, 0, 1])
 def test_events_that_appear_or_disappear_during_the_run_are_noticed(
-    coverage: Coverage, imperfect: Path, more: int
+    coverage: Coverage, imperfect: Path, used: int, unplaced: int
 ) -> None:
     """If used and unused rows do not add up to all rows of the week, the log changed during the run."""
     with on_duckdb(coverage, imperfect) as engine:
-        events, unplaced = bounded(engine)
-        engine.unused_rows(*SPAN, SPAN, events, unplaced)
+        events, others = bounded(engine)
+        found = engine.unused_rows(*SPAN, SPAN, events, others)
+        now = (events + used, others + Unplaced(unknown_region=unplaced))
+        if used + unplaced == 0:
+            assert engine.unused_rows(*SPAN, SPAN, *now).rows == found.rows
+            return
         with pytest.raises(LogError, match="changed while it was read; nothing was spent"):
-            engine.unused_rows(*SPAN, SPAN, events + more, unplaced)
+            engine.unused_rows(*SPAN, SPAN, *now)
+
+
+LEVELS = {"state": "state", "postal_code": "zip"}
+
+
+def counts_with(spec: str, coverage: Coverage, log: Path, columns: dict[str, str]) -> Counts:
+    """Count the week on DuckDB under a packaged spec."""
+    coverage = Coverage(load_spec(spec), coverage.geography)
+    source, cells = LogSource((str(log),), columns), CellList(coverage)
+    names, counts = region_names(coverage, source), cells.zeros()
+    with open_duckdb_engine(source, coverage.spec, names) as engine:
+        for day in WEEK.days:
+            add_contributions(counts, cells, names, engine.bound(day, *WEEK.day_bounds(day)))
+    return counts
+
+
+@pytest.mark.parametrize("spec", PACKAGED_SPECS)
+@pytest.mark.parametrize("columns", [{}, LEVELS], ids=["region", "levels"])
+def test_rows_that_are_not_used_change_no_count(
+    coverage: Coverage, tmp_path: Path, spec: str, columns: dict[str, str]
+) -> None:
+    """Nothing of a row that names no known region counts, not even its topic, for a user who has other searches."""
+    state, code = "['US-NM', NULL, NULL][(i % 3) + 1]", "[NULL, '94103', '95667'][(i % 3) + 1]"
+    unknown = "[NULL, 'Atlantis', 'US', ''][(i % 4) + 1]"
+
+    def rows(state: str, code: str, category: str, later: str = "") -> str:
+        region, more = ("", f"{state} AS state, {code} AS zip") if columns else (f"coalesce({state}, {code})", "")
+        return searches(region=region, category=category, more=more, timestamp=NOON + later)
+
+    usable = rows(state, code, "['A1', NULL][(i % 2) + 1]")
+    unusable = " UNION ALL ".join(
+        rows("CAST(NULL AS VARCHAR)", unknown, f"'A{n}'", f" + to_seconds({n})") for n in (1, 2, 3)
+    )
+    alone = write_log(tmp_path / "alone.parquet", usable)
+    mixed = write_log(tmp_path / "mixed.parquet", f"{usable} UNION ALL {unusable}")
+    counts = counts_with(spec, coverage, alone, columns)
+    assert counts.any()
+    np.testing.assert_array_equal(counts_with(spec, coverage, mixed, columns), counts)
 
 
 def test_a_table_that_grows_while_the_week_is_counted_is_refused(

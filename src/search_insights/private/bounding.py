@@ -4,11 +4,13 @@ The rule itself is in the SQL file, to be reviewed there. Everything is the same
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from importlib import resources
+from typing import Any
 
 from search_insights.classifier.topics import part_read
+from search_insights.private.engine import Contributions, Unplaced
 from search_insights.private.region_names import (
     CLASS_BITS,
     CLASS_MASK,
@@ -27,7 +29,7 @@ UNKNOWN_CATEGORY = 1 << 30
 # What a row that is not used has in place of a category: it names no region, the country only, or an unknown region.
 _NO_REGION, _COUNTRY_ONLY, _UNKNOWN_REGION = -1, -2, -3
 
-# The events of a day: those of its rows that are used. Nothing else that follows sees the others.
+# The events of a day: those of its rows that are used. Nothing that bounds or counts texts sees the others.
 EVENTS_VIEW = "CREATE OR REPLACE TEMP VIEW events AS SELECT * FROM rows_of_day WHERE category >= 0"
 
 
@@ -48,7 +50,7 @@ def rows_query(
 
     The number comes from the log's category or, if the log has `queries`, from the table `topics`. Where a user-day has
     one place, it is a bit instead, so that the topics of a user-day add up to one number. With `texts`, `topics` also
-    has the text that an event may count in (top_searches.sql), and `events` gets it.
+    has the text that an event may count in (top_searches.sql), and `rows_of_day` gets it.
 
     The draw is a hash of the user, the time and a key, so that a rerun draws the same events. The key is not a secret:
     even if it is known, what is drawn from one user's events depends on that user's events alone.
@@ -91,12 +93,13 @@ def _placed(names: RegionNames, log: str, text: str) -> str:
     if not names.by_level:
         return f"""
             SELECT {joined}, region, names.bits AS bits, names.bits IS NOT NULL AS is_known
-            FROM ({log}) AS log {names_joins(names)}"""
+            FROM ({log}) AS log {_joins(names)}"""
     known = " | ".join(f"coalesce({table}.bits, 0)" for table in tables)
     bits = ", ".join(f"{_bits(column)} AS bits_{i}" for i, column in enumerate(names.columns))
+    region = f"coalesce({', '.join(column.log_column for column in names.columns)})"
     query = f"""
-            SELECT {joined}, {given_region(names)} AS region, {bits}, (({known}) & {UNREPORTED - 1}) > 0 AS is_known
-            FROM ({log}) AS log {names_joins(names)}"""
+            SELECT {joined}, {region} AS region, {bits}, (({known}) & {UNREPORTED - 1}) > 0 AS is_known
+            FROM ({log}) AS log {_joins(names)}"""
     before = "bits_0"
     for i, column in enumerate(names.columns[1:], start=1):
         coarser = any(other.has_classes for other in names.columns[:i])
@@ -133,24 +136,10 @@ def _place(names: RegionNames) -> str:
     return f"CASE WHEN ({place} & {CLASS_MASK}) = 0 THEN {place} | CAST({NO_CLASS} AS BIGINT) ELSE {place} END"
 
 
-def names_joins(names: RegionNames) -> str:
+def _joins(names: RegionNames) -> str:
     """Return the joins of `log` with the tables of its names; in those of levels, no name has a row of its own."""
     same = "IS NOT DISTINCT FROM" if names.by_level else "="
     return " ".join(f"LEFT JOIN {c.table} ON {c.table}.name {same} log.{c.log_column}" for c in names.columns)
-
-
-def given_region(names: RegionNames) -> str:
-    """Return the SQL for the region that a row names, known or not: the coarsest, if it names several."""
-    return f"coalesce({', '.join(c.log_column for c in names.columns)})" if names.by_level else "region"
-
-
-def named_log(names: RegionNames) -> str:
-    """Return the statement for the view `named_log`: the log with a given `region` and a known `name`, if any."""
-    region = f", {given_region(names)} AS region" if names.by_level else ""
-    name = f"coalesce({', '.join(f'{c.table}.name' for c in names.columns)})" if names.by_level else "names.name"
-    return f"""
-        CREATE OR REPLACE TEMP VIEW named_log AS
-        SELECT log.*{region}, {name} AS name FROM log {names_joins(names)}"""
 
 
 def bounding_statements(spec: Spec) -> list[str]:
@@ -171,7 +160,7 @@ def statements_of(sql: str) -> list[str]:
 
 def row_counts_query(names: RegionNames) -> str:
     """Return the query that counts the rows of a day: the events, those of unknown categories, the rows that are not
-    used, in the order of `Unplaced`, and for each column the events with a name that means no region."""
+    used (`counted`), and for each column the events with a name that means no region."""
     numbers = (UNKNOWN_CATEGORY, _NO_REGION, _COUNTRY_ONLY, _UNKNOWN_REGION)
     conditions = [
         "category >= 0",
@@ -179,6 +168,22 @@ def row_counts_query(names: RegionNames) -> str:
         *(f"category >= 0 AND (draw >> {c.shift + CLASS_BITS}) & {c.mask} = {c.no_region}" for c in names.columns),
     ]
     return f"SELECT {', '.join(f'count(*) FILTER (WHERE {each})' for each in conditions)} FROM rows_of_day"
+
+
+def counted(row: Sequence[int], sums: Mapping[str, Any]) -> Contributions:
+    """Return the contributions of a day from the row of `row_counts_query` and the columns of `sums_query`."""
+    events, unknown_category, no_region, country_only, unknown_region, *no_region_of_columns = row
+    return Contributions(
+        events=events,
+        unknown_category=unknown_category,
+        unplaced=Unplaced(no_region, country_only, unknown_region),
+        no_region=tuple(no_region_of_columns),
+        categories=sums["category"],
+        open_places=sums["open_place"],
+        classed_places=sums["classed_place"],
+        finest_places=sums["finest_place"],
+        user_days=sums["user_days"],
+    )
 
 
 def sums_query(spec: Spec, names: RegionNames, contributions: str = "contributions") -> str:

@@ -20,7 +20,8 @@
 -- The same statements run on every engine (DuckDB, Spark); each ends at a semicolon. A user's draws are a function of
 -- the user's events, so a task that runs twice draws the same.
 --
--- This relies on: events are of one day and have a user, and all regions of a place at classed levels are of the class
+-- This relies on: events are of one day and have a user and a known region (the view `events` of bounding.py leaves out
+-- others, whose category is below 0), and all regions of a place at classed levels are of the class
 -- in the draw (bounding.py, also where the log has a column for each level); a place has one region of each level
 -- (region_names.py), its own or the one above a finer one (geography.py).
 

@@ -24,7 +24,7 @@ from search_insights.errors import InputError
 from search_insights.private.bounding import (
     EVENTS_VIEW,
     bounding_statements,
-    named_log,
+    counted,
     row_counts_query,
     rows_query,
     sums_query,
@@ -56,7 +56,8 @@ _BYTES_PER_EVENT = (50, 120)
 _TEXT_TYPES = ("VARCHAR", "BLOB")
 _MAX_PARTS = 6
 
-# Of a log with fewer rows, the database could give no work to a second thread: it would only take time to start.
+# A log with fewer rows is counted by one thread: the database hands rows out by the 100,000, so others would mostly
+# take time to start.
 _ROWS_OF_A_THREAD = 100_000
 
 # A view of bounding.sql that two others read. As a table it is worked out once.
@@ -85,7 +86,7 @@ def open_duckdb_engine(
         log = open_log(connection, source, spec.time_zone)
         register_names(connection, names)
         engine = DuckDbEngine(connection, log, spec, names, load_classifier_for(spec, model) if log.queries else None)
-        if engine.ask("SELECT count(*) FROM log")[0][0] < _ROWS_OF_A_THREAD:
+        if engine.ask(log.rows_query)[0][0] < _ROWS_OF_A_THREAD:
             engine.run("SET threads = 1")
         yield engine
 
@@ -117,7 +118,6 @@ def register_names(connection: "duckdb.DuckDBPyConnection", names: RegionNames) 
         connection.register("names_given", given)
         connection.execute(f"CREATE TEMP TABLE {column.table} AS SELECT name, bits FROM names_given")
         connection.unregister("names_given")
-    connection.execute(named_log(names))
 
 
 def _random(key: int, mask: int) -> str:
@@ -134,7 +134,8 @@ class DuckDbEngine:
     spec: Spec
     names: RegionNames
     model: Classifier | None
-    made: set[str] = field(default_factory=set)  # the views that were created: they are the same on all days
+    # The statements of the views that were created: they depend on the spec alone, and are the same on all days.
+    made: set[str] = field(default_factory=set, init=False, repr=False)
 
     name = "duckdb"
 
@@ -180,18 +181,7 @@ class DuckDbEngine:
         views = ("contributions",) if self.spec.has_one_place else ("any_contributions", "topic_contributions")
         parts = [self.arrays(sums_query(self.spec, self.names, view)) for view in views]
         sums = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        ((used, unknown, *others),) = self.ask(row_counts_query(self.names))
-        return Contributions(
-            events=used,
-            unknown_category=unknown,
-            unplaced=Unplaced(*others[:3]),
-            no_region=tuple(others[3:]),
-            categories=sums["category"],
-            open_places=sums["open_place"],
-            classed_places=sums["classed_place"],
-            finest_places=sums["finest_place"],
-            user_days=sums["user_days"],
-        )
+        return counted(self.ask(row_counts_query(self.names))[0], sums)
 
     def _create(self, statement: str) -> None:
         """Run a statement of the bounding: create a view, or work out the table that stands for one."""

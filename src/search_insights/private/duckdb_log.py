@@ -103,6 +103,11 @@ class SearchLog:
         """Return the query for the number of events between two instants."""
         return f"SELECT count(*) FROM log WHERE {self.between(begin, end)}"
 
+    @property
+    def rows_query(self) -> str:
+        """The query for the number of all rows."""
+        return "SELECT coalesce(sum(rows), 0) FROM time_spans" if self.has_spans else "SELECT count(*) FROM log"
+
     def at_most_query(self, begin: datetime, end: datetime) -> str:
         """Return the query for a number that the events between two instants do not exceed, found without reading."""
         if not self.has_spans:

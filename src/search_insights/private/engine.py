@@ -160,7 +160,7 @@ class Engine(Protocol):
         """
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:
-        """Return the rows of a query, of few rows, over the views `log` and `named_log` and the tables of names."""
+        """Return the rows of a query, of few rows, over the view `log` and the tables of names."""
 
     def arrays(self, sql: str) -> dict[str, Any]:
         """Return the columns of a query; texts are an array of objects."""

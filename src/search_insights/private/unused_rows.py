@@ -43,8 +43,7 @@ def find_unused_rows(
             return _with_reasons(*found, rows, outside)
     files = [row[0] for row in ask(f"SELECT DISTINCT file FROM log_files WHERE {of_week}")]
     if not files:
-        outside = _number(ask, no_time)
-        return UnusedRows(rows=outside, outside=outside)
+        return _with_reasons(*found, 0, _number(ask, no_time))
     in_files = f"log_files WHERE file IN ({', '.join(literal(file) for file in files)})"
     rows, outside = _by_time(ask, of_week, of_requested, in_files)
     return _with_reasons(*found, rows, outside)
@@ -58,7 +57,10 @@ def _by_time(ask: Ask, of_week: str, of_requested: str, source: str) -> tuple[in
 
 
 def _with_reasons(ask: Ask, of_week: str, used: int, unplaced: Unplaced, rows: int, outside: int) -> UnusedRows:
-    """Add why rows of the week were not used. They must add up, or the log was being written while it was counted."""
+    """Add why rows of the week were not used. They must add up, or the log was being written while it was counted.
+
+    What rows say is read once, when they are bounded. So this notices rows that come or go, not words that change.
+    """
     with_user, no_user = used + unplaced.total, 0
     if with_user != rows:
         no_user = _number(ask, f"SELECT count(*) FROM log WHERE {of_week} AND user_id IS NULL")

@@ -23,7 +23,7 @@ from search_insights.classifier.vocabulary import Vocabulary
 from search_insights.private.bounding import (
     EVENTS_VIEW,
     bounding_statements,
-    named_log,
+    counted,
     row_counts_query,
     rows_query,
     sums_query,
@@ -79,7 +79,6 @@ def register_names(session: "SparkSession", names: RegionNames) -> None:
     for column in names.columns:
         table = pyarrow.table({"name": list(column.names), "bits": column.bits})
         session.createDataFrame(table).createOrReplaceTempView(column.table)
-    session.sql(named_log(names))
 
 
 def _sums_by_place(spec: Spec, names: RegionNames) -> str:
@@ -141,18 +140,7 @@ class SparkEngine:
                 for statement in bounding_statements(self.spec):
                     self._create_view(statement)
                 sums = _columns(self.session.sql(_sums_by_place(self.spec, self.names)))
-                ((used, unknown, *others),) = self.ask(row_counts_query(self.names))
-        return Contributions(
-            events=used,
-            unknown_category=unknown,
-            unplaced=Unplaced(*others[:3]),
-            no_region=tuple(others[3:]),
-            categories=sums["category"],
-            open_places=sums["open_place"],
-            classed_places=sums["classed_place"],
-            finest_places=sums["finest_place"],
-            user_days=sums["user_days"],
-        )
+                return counted(self.ask(row_counts_query(self.names))[0], sums)
 
     def _create_view(self, statement: str) -> None:
         """Create a view from its statement; as a frame, so that Spark keeps its plan.
