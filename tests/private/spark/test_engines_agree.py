@@ -87,7 +87,7 @@ def test_engines_agree_on_a_log_with_columns_of_levels(
     session: "SparkSession", coverage: Coverage, tmp_path: Path
 ) -> None:
     """Each level is counted by its own column on both engines, and rows without a known region are found by both."""
-    counties = "['06017', '35013', '06075', NULL, 'Atlantis', 'US', NULL][(i % 7) + 1] AS fips"
+    counties = "['06017', '35013', '06075', NULL, 'Atlantis', 'US', NULL, '06017'][(i % 8) + 1] AS fips"
     codes = "['95667', '94103', '94104', '96120', NULL, 'Atlantis'][(i % 6) + 1] AS zip"
     log = write_log(tmp_path / "log.parquet", searches(region="", more=f"{counties}, {codes}"))
     columns = {"postal_code": "zip", "county": "fips"}
