@@ -91,21 +91,16 @@ def test_any_name_of_a_country_is_found(coverage: Coverage, tmp_path: Path, name
     assert (found.country_only, found.unknown_region) == (3, 0)
 
 
-@pytest.mark.parametrize("used", [-1, 0, 1])
-@pytest.mark.parametrize("unplaced", [-1, 0, 1])
+@pytest.mark.parametrize(("used", "unplaced"), [(-1, 0), (1, 0), (0, -1), (0, 1)])
 def test_events_that_appear_or_disappear_during_the_run_are_noticed(
     coverage: Coverage, imperfect: Path, used: int, unplaced: int
 ) -> None:
     """If used and unused rows do not add up to all rows of the week, the log changed during the run."""
     with on_duckdb(coverage, imperfect) as engine:
         events, others = bounded(engine)
-        found = engine.unused_rows(*SPAN, SPAN, events, others)
-        now = (events + used, others + Unplaced(unknown_region=unplaced))
-        if used + unplaced == 0:
-            assert engine.unused_rows(*SPAN, SPAN, *now).rows == found.rows
-            return
+        engine.unused_rows(*SPAN, SPAN, events, others)
         with pytest.raises(LogError, match="changed while it was read; nothing was spent"):
-            engine.unused_rows(*SPAN, SPAN, *now)
+            engine.unused_rows(*SPAN, SPAN, events + used, others + Unplaced(unknown_region=unplaced))
 
 
 LEVELS = {"state": "state", "postal_code": "zip"}

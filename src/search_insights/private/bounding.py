@@ -1,4 +1,5 @@
-"""Contribution bounding, X1 to X4 (Section 3.1): the query that feeds bounding.sql, and the one that sums its result.
+"""Contribution bounding, X1 to X4 (Section 3.1): the queries that feed bounding.sql, sum its result and
+count the rows that are not used.
 
 The rule itself is in the SQL file, to be reviewed there. Everything is the same for every engine, except the hash.
 """
@@ -160,7 +161,7 @@ def statements_of(sql: str) -> list[str]:
 
 def row_counts_query(names: RegionNames) -> str:
     """Return the query that counts the rows of a day: the events, those of unknown categories, the rows that are not
-    used (`counted`), and for each column the events with a name that means no region."""
+    used, and for each column the events with a name that means no region."""
     numbers = (UNKNOWN_CATEGORY, _NO_REGION, _COUNTRY_ONLY, _UNKNOWN_REGION)
     conditions = [
         "category >= 0",
@@ -170,9 +171,9 @@ def row_counts_query(names: RegionNames) -> str:
     return f"SELECT {', '.join(f'count(*) FILTER (WHERE {each})' for each in conditions)} FROM rows_of_day"
 
 
-def counted(row: Sequence[int], sums: Mapping[str, Any]) -> Contributions:
-    """Return the contributions of a day from the row of `row_counts_query` and the columns of `sums_query`."""
-    events, unknown_category, no_region, country_only, unknown_region, *no_region_of_columns = row
+def contributions_of(counts: Sequence[int], sums: Mapping[str, Any]) -> Contributions:
+    """Return the contributions of a day from the numbers of `row_counts_query` and the columns of `sums_query`."""
+    events, unknown_category, no_region, country_only, unknown_region, *no_region_of_columns = counts
     return Contributions(
         events=events,
         unknown_category=unknown_category,

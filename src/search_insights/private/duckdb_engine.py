@@ -24,7 +24,7 @@ from search_insights.errors import InputError
 from search_insights.private.bounding import (
     EVENTS_VIEW,
     bounding_statements,
-    counted,
+    contributions_of,
     row_counts_query,
     rows_query,
     sums_query,
@@ -56,8 +56,8 @@ _BYTES_PER_EVENT = (50, 120)
 _TEXT_TYPES = ("VARCHAR", "BLOB")
 _MAX_PARTS = 6
 
-# A log with fewer rows is counted by one thread: the database hands rows out by the 100,000, so others would mostly
-# take time to start.
+# A log with fewer rows is counted by one thread: the database gives a thread about as many rows at once, so that others
+# would only take time to start.
 _ROWS_OF_A_THREAD = 100_000
 
 # A view of bounding.sql that two others read. As a table it is worked out once.
@@ -181,7 +181,7 @@ class DuckDbEngine:
         views = ("contributions",) if self.spec.has_one_place else ("any_contributions", "topic_contributions")
         parts = [self.arrays(sums_query(self.spec, self.names, view)) for view in views]
         sums = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        return counted(self.ask(row_counts_query(self.names))[0], sums)
+        return contributions_of(self.ask(row_counts_query(self.names))[0], sums)
 
     def _create(self, statement: str) -> None:
         """Run a statement of the bounding: create a view, or work out the table that stands for one."""

@@ -23,7 +23,7 @@ from search_insights.classifier.vocabulary import Vocabulary
 from search_insights.private.bounding import (
     EVENTS_VIEW,
     bounding_statements,
-    counted,
+    contributions_of,
     row_counts_query,
     rows_query,
     sums_query,
@@ -140,7 +140,7 @@ class SparkEngine:
                 for statement in bounding_statements(self.spec):
                     self._create_view(statement)
                 sums = _columns(self.session.sql(_sums_by_place(self.spec, self.names)))
-                return counted(self.ask(row_counts_query(self.names))[0], sums)
+                return contributions_of(self.ask(row_counts_query(self.names))[0], sums)
 
     def _create_view(self, statement: str) -> None:
         """Create a view from its statement; as a frame, so that Spark keeps its plan.
