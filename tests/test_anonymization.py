@@ -1,15 +1,20 @@
 """Anonymization spends the budget of a week once, and only if the promise holds and the week is over."""
 
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from search_insights import anonymization
 from search_insights.anonymization import anonymize
+from search_insights.dp import noise
+from search_insights.dp.noise import Noise
 from search_insights.errors import InputError
 from search_insights.private.log import LogSource
+from search_insights.spec.cells import CellList
 from search_insights.spec.spec_file import load_spec, spec_toml
+from search_insights.support.arrays import Floats
 from tests.support.clocks import clock
 from tests.support.logs import (
     LITTLE_REGIONS,
@@ -106,6 +111,30 @@ def test_another_store_draws_other_noise(publisher: Publisher) -> None:
     publisher.forget()
     publisher.anonymize(log)
     assert (publisher.noisy() != first).any()
+
+
+def test_two_weeks_of_a_new_store_share_no_noise(publisher: Publisher) -> None:
+    """Noise is drawn ahead for the first week alone: two weeks of the same counts and noise would be equal."""
+    source = LogSource((str(publisher.log(searches_of_weeks(0, 1))),))
+    anonymize(source, publisher.store, [WEEK, NEXT_WEEK], publisher.coverage)
+    assert (publisher.noisy(WEEK) != publisher.noisy(NEXT_WEEK)).any()
+
+
+def test_noise_is_drawn_once_for_each_new_week(publisher: Publisher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No noise is drawn for a week that the store holds, nor twice for one that is drawn while the store is made."""
+    drawn: list[int] = []
+
+    class Counted(Noise):
+        def __init__(self, sigmas: Floats, threads: ThreadPoolExecutor) -> None:
+            drawn.append(sigmas.size)
+            super().__init__(sigmas, threads)
+
+    monkeypatch.setattr(noise, "Noise", Counted)
+    cells = CellList(publisher.coverage).sigmas.size
+    one, two = (publisher.log(searches_of_weeks(*offsets), f"{len(offsets)}.parquet") for offsets in ([0], [0, 1]))
+    for log, weeks, times in ((one, [WEEK], 1), (one, [WEEK], 1), (two, [WEEK, NEXT_WEEK], 2)):
+        anonymize(LogSource((str(log),)), publisher.store, weeks, publisher.coverage)
+        assert drawn == [cells] * times
 
 
 def test_a_week_that_fails_does_not_undo_earlier_weeks(publisher: Publisher) -> None:

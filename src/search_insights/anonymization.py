@@ -4,7 +4,8 @@ A week that the store already holds is left alone: drawing noise for it again wo
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from importlib import metadata
@@ -16,7 +17,7 @@ from search_insights.classifier.cluster_keys import cluster_keys
 from search_insights.classifier.lexicon import load_synonyms
 from search_insights.dataset.folder import holds_dataset, published_weeks, published_weeks_of
 from search_insights.dp.accounting import require_promise
-from search_insights.dp.noise import MECHANISM, add_noise, drawing_noise
+from search_insights.dp.noise import MECHANISM, Noise, add_noise, drawing_noise
 from search_insights.dp.top_searches import TopSearchCounts, noisy_top_searches
 from search_insights.errors import InputError, LogError
 from search_insights.private.counting import MARGIN, Tolerance, count_week
@@ -124,9 +125,10 @@ def anonymize(
     require_ended(weeks, now)
     given_names = region_names(coverage, source)  # what is wrong with columns is told before a store is made
     shown = [(folder, published_weeks(folder)) for folder in datasets if holds_dataset(folder)]
-    if not another_release and is_unused(store_path):
+    is_new = is_unused(store_path)
+    if is_new and not another_release:
         refuse_second_store(store_path, coverage, weeks, identity)
-    with create_or_open_store(store_path, coverage, identity) as store:
+    with _noise_ahead(coverage, is_new) as ahead, create_or_open_store(store_path, coverage, identity) as store:
         refuse_older_copy(store, published_weeks_of, shown)
         weeks = [_week_of_its_edition(store, week, coverage) for week in weeks]
         require_ended(weeks, now)  # again: an edition may have another time zone
@@ -152,7 +154,7 @@ def anonymize(
                 require_zone_answered(store, engine, of_edition)
                 if not model_changed:
                     require_same_model(store, engine, of_edition)
-                run = _Run(engine, store, CellList(edition.counted), names, tolerance or Tolerance(), progress)
+                run = _Run(engine, store, CellList(edition.counted), names, tolerance or Tolerance(), progress, ahead)
                 for week in of_edition:
                     done.append(run.week(week, requested=(weeks[0].begin, weeks[-1].end)))
                     report(done[-1])
@@ -180,9 +182,19 @@ def of_another_edition(store: Store, week: Week) -> InputError:
     )
 
 
+@contextmanager
+def _noise_ahead(coverage: Coverage, is_new: bool) -> Iterator[list[Noise]]:
+    """Draw the noise of the first week while a new store is made; none for one that may hold the week already."""
+    if not is_new:
+        yield []
+        return
+    with drawing_noise(CellList(coverage).sigmas) as noise:
+        yield [noise]
+
+
 @dataclass(frozen=True)
 class _Run:
-    """What all weeks of one call share."""
+    """What all weeks of one call share. `ahead` is noise that is being drawn already, for the first week."""
 
     engine: Engine
     store: Store
@@ -190,10 +202,11 @@ class _Run:
     names: RegionNames
     tolerance: Tolerance
     progress: Callable[[str], None]
+    ahead: list[Noise]
 
     def week(self, week: Week, requested: tuple[datetime, datetime]) -> WeekDone:
         self.progress(f"week {week}: counting")
-        with drawing_noise(self.cells.sigmas) as noise:
+        with nullcontext(self.ahead.pop()) if self.ahead else drawing_noise(self.cells.sigmas) as noise:
             found = count_week(
                 self.engine,
                 self.cells,
