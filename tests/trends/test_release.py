@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from search_insights.spec.coverage import Coverage
-from search_insights.trends.release import OUTCOMES
+from search_insights.trends.outcomes import OUTCOMES
 from tests.support.stores import CITY, TOWN, add_weeks, place_ids, released
 
 

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         return _dry_run(args)
     from search_insights.dataset.publication import publish
-    from search_insights.trends.release import OUTCOMES
+    from search_insights.trends.outcomes import OUTCOMES
 
     with Steps() as steps:
         published = publish(

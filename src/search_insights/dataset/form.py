@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from search_insights.errors import InputError
-from search_insights.trends.release import OUTCOMES
+from search_insights.trends.outcomes import OUTCOMES
 
 _SHOWN = 80  # characters of a value in a message
 

@@ -12,7 +12,7 @@ from textwrap import fill
 from typing import Any
 
 from search_insights.support.charts import save_chart
-from search_insights.trends.release import OUTCOMES
+from search_insights.trends.outcomes import OUTCOMES
 
 # What Markdown takes for markup, anywhere in a line. An underscore inside a word is one of the word.
 _MARKUP = re.compile(r"[\\`*\[\]{}|~#$]|(?<!\w)_|_(?!\w)")

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from search_insights.dataset.pages import draw_summary
-from search_insights.trends.release import OUTCOMES, Release
+from search_insights.trends.outcomes import OUTCOMES
+from search_insights.trends.release import Release
 
 
 def summarize(release: Release) -> list[dict[str, Any]]:

@@ -101,7 +101,7 @@ class Geography:
         code, name, level, parent, population, *numbers, place_id = zip(*self.regions, strict=True)
         texts = list(zip(place_id, code, name, level, parent, population, strict=True))
         floats = ([None if number is None else float(number) for number in column] for column in numbers)
-        rows = json.dumps([texts, list(zip(*floats, strict=True))])
+        rows = json.dumps([texts, list(zip(*floats, strict=True))], check_circular=False)  # a third faster
         return hashlib.sha256(rows.encode()).hexdigest()
 
 

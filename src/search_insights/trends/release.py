@@ -32,9 +32,6 @@ from search_insights.trends.spans import Span, Step, spans_of, steps_of
 from search_insights.trends.sparsity import Judgement, Window, judgements_of, sparse_regions
 from search_insights.trends.top_searches import Lines, top_search_lines
 
-# The outcome of a value: it is published, or the reason why not.
-OUTCOMES = ("published", "sparse region", "not positive", "too uncertain", "not in this edition")
-
 Record = ScalingRecord | SparsityRecord | CorrectionRecord
 Indexes = npt.NDArray[np.intp]
 
@@ -154,7 +151,7 @@ class Release:
 
     @cached_property
     def outcomes(self) -> npt.NDArray[np.int8]:
-        """For each value, the number of its outcome in OUTCOMES."""
+        """For each value, the number of its outcome in outcomes.py."""
         outcome = np.where(self.trends.ratios.positive, np.int8(3), np.int8(2))
         outcome[self.published] = 0
         outcome[:, self.removed] = 1
