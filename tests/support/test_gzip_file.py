@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from search_insights.support import gzip_file
-from search_insights.support.gzip_file import write_gzip
+from search_insights.support.gzip_file import gzip_of, write_gzip
 
 
 @pytest.mark.parametrize("size", [0, 1, 999, 1000, 1001, 50_000])
@@ -20,6 +20,16 @@ def test_a_compressed_file_is_one_stream_of_the_same_content(
     write_gzip(source, target, 4)
     reader = zlib.decompressobj(wbits=31)
     assert reader.decompress(target.read_bytes()) == source.read_bytes()
+    assert reader.eof
+    assert reader.unused_data == b""
+
+
+def test_parts_that_are_compressed_in_several_ways_are_one_stream() -> None:
+    """A reader of a single stream finds all parts in their order, and no more."""
+    ways = [(1, zlib.Z_RLE), (6, zlib.Z_FILTERED), (9, zlib.Z_DEFAULT_STRATEGY)]
+    parts = [bytes(1000), b"", bytes(range(256)) * 9]
+    reader = zlib.decompressobj(wbits=31)
+    assert reader.decompress(gzip_of(zip(parts, ways, strict=True))) == b"".join(parts)
     assert reader.eof
     assert reader.unused_data == b""
 

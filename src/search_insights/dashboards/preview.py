@@ -99,27 +99,35 @@ def _map(view: View, shapes: Shapes) -> Iterator[str]:
     values, step = _newest(view), step_of(view, 0)
     outlined = {region.level for region in regions if region.place_id in shapes.outlines}
     finest = next(level for level in reversed(view.places.geography.levels) if level in outlined)
+    lines = _lines(shapes.arcs, k, x0, y0)
     paths: dict[str, list[str]] = {}
     for number, region in enumerate(regions[: view.core]):
         if region.level == finest and region.place_id in shapes.outlines:
             value = values.get(number)
             fill = _NO_VALUE if value is None else _RAMP[min(CLASSES - 1, max(0, int(value / step)))]
-            rings = (_ring(shapes.arcs, ring, k, x0, y0) for ring in shapes.outlines[region.place_id])
+            rings = (_ring(lines, ring) for ring in shapes.outlines[region.place_id])
             paths.setdefault(fill, []).extend(rings)
     for fill, rings_of in paths.items():
         yield f'<path d="{"".join(rings_of)}" fill="{fill}" fill-rule="evenodd" stroke="#ffffff" stroke-width="0.4"/>'
     yield from _scale(step)
 
 
-def _ring(arcs: list[list[int]], ring: list[int], k: float, x0: float, y0: float) -> str:
+def _lines(arcs: list[list[int]], k: float, x0: float, y0: float) -> list[list[str]]:
+    """Return the points of each line as texts: two regions have most lines, so they are written once."""
+    lines = []
+    for arc in arcs:
+        points = np.cumsum(np.array(arc).reshape(-1, 2), axis=0) * k + (x0, y0)
+        lines.append([f"{x:.{_DIGITS}f},{y:.{_DIGITS}f}" for x, y in points.tolist()])
+    return lines
+
+
+def _ring(lines: list[list[str]], ring: list[int]) -> str:
     """Return a ring of lines as a path; a line that is used backwards has the complement of its number."""
-    points: list[tuple[int, int]] = []
+    points: list[str] = []
     for number in ring:
-        flat = np.cumsum(np.array(arcs[number if number >= 0 else ~number]).reshape(-1, 2), axis=0)
-        line = flat if number >= 0 else flat[::-1]
-        points += [(int(x), int(y)) for x, y in (line[1:] if points else line)]
-    steps = (f"{x0 + k * x:.{_DIGITS}f},{y0 + k * y:.{_DIGITS}f}" for x, y in points)
-    return f"M{'L'.join(steps)}Z"
+        line = lines[number] if number >= 0 else lines[~number][::-1]
+        points += line[1:] if points else line
+    return f"M{'L'.join(points)}Z"
 
 
 def _scale(step: float) -> Iterator[str]:

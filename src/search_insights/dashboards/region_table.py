@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from search_insights.dataset.folder import Dataset, TableFile, csv_table
@@ -40,7 +41,9 @@ def listed_regions(dataset: Dataset) -> tuple[Listed, ...]:
     table = dataset.regions
     if table is None:
         return ()
-    return tuple(_listed(dict(zip(_COLUMNS, row, strict=True)), dataset, table) for row in _rows(table))
+    rows = _rows(table)
+    _require_publishable(rows, table)
+    return tuple(_listed(dict(zip(_COLUMNS, row, strict=True)), table) for row in rows)
 
 
 def _rows(table: TableFile) -> list[tuple[str | None, ...]]:
@@ -58,11 +61,18 @@ def _unreadable(table: TableFile) -> InputError:
     return InputError(f"{table.path}: cannot be read as a table of regions; publish the dataset again")
 
 
-def _listed(row: Mapping[str, str | None], dataset: Dataset, table: TableFile) -> Listed:
-    for column in ("place_id", "code", "name", "level", *(["why_not"] if row["why_not"] else [])):
-        require_publishable(row[column] or "", column, table.path)
+def _require_publishable(rows: Sequence[tuple[str | None, ...]], table: TableFile) -> None:
+    """Refuse a text that must not be published; one that many regions have is looked at once."""
+    for column in ("place_id", "code", "name", "level", "why_not"):
+        number = _COLUMNS.index(column)
+        for text in dict.fromkeys(row[number] for row in rows):
+            if text or column != "why_not":
+                require_publishable(text or "", column, table.path)
+
+
+def _listed(row: Mapping[str, str | None], table: TableFile) -> Listed:
     try:
-        first, last = (date.fromisoformat(text) if (text := row[c]) else None for c in ("first_week", "last_week"))
+        first, last = (_week(text) if (text := row[c]) else None for c in ("first_week", "last_week"))
         region = Region(
             code=str(row["code"]),
             name=str(row["name"]),
@@ -77,6 +87,9 @@ def _listed(row: Mapping[str, str | None], dataset: Dataset, table: TableFile) -
         return Listed(region, row["why_not"] or "", first, last, _names(row["succeeded_by"]))
     except (ValueError, TypeError):
         raise _unreadable(table) from None
+
+
+_week = lru_cache(date.fromisoformat)  # nearly all regions have the same
 
 
 def _names(text: str | None) -> tuple[str, ...]:

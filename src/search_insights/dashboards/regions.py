@@ -8,6 +8,7 @@ here comes from a log.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 from search_insights.dashboards.facts import Fact, level, say
 from search_insights.dashboards.phrases import fact_of
@@ -16,7 +17,7 @@ from search_insights.dashboards.values import distinct_places
 from search_insights.dataset.folder import REGIONS, SPARSE, Dataset
 from search_insights.errors import InputError
 from search_insights.spec import world
-from search_insights.spec.coverage import Coverage
+from search_insights.spec.coverage import Coverage, Standing
 from search_insights.spec.geography import PACKAGED_GEOGRAPHY, Geography, Region, build_geography, load_geography
 from search_insights.spec.spec import Spec
 
@@ -92,16 +93,20 @@ def _not_reported(dataset: Dataset, geography: Geography, specs: Sequence[Spec])
     for spec in specs:
         if spec.fingerprint == fingerprint:
             coverage = Coverage(spec, geography)
+            why = cache(partial(_why, spec))  # many regions have the same
             standings = coverage.standings
-            return {r.place_id: _why(coverage, r) for r in geography.regions if not standings[r.place_id].reported}
+            return {
+                region.place_id: why(region.level, standings[region.place_id])
+                for region in geography.regions
+                if not standings[region.place_id].reported
+            }
     return None
 
 
-def _why(coverage: Coverage, region: Region) -> Fact:
-    """Explain why a region is not reported, for readers who do not know the paper."""
-    spec, standing = coverage.spec, coverage.standings[region.place_id]
-    if region.level in spec.level_names and (region.level, standing.size_class) not in spec.reported_groups:
-        return _too_small(spec, region.level, standing.size_class)
+def _why(spec: Spec, name: str, standing: Standing) -> Fact:
+    """Explain why regions of a level are not reported, for readers who do not know the paper."""
+    if name in spec.level_names and (name, standing.size_class) not in spec.reported_groups:
+        return _too_small(spec, name, standing.size_class)
     return fact_of(standing.reason)
 
 

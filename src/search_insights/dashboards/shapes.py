@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,8 @@ def project_shapes(topology: dict[str, Any], parents: Parents) -> Shapes | None:
     def project(places: Sequence[str], points: Points) -> Points:
         return (project_each(places, points) - (x0, y0)) * scale
 
-    lines = _at_once(lambda points: np.rint((points - (x0, y0)) * scale).astype(int), flat)
-    return Shapes(WIDTH, math.ceil((y1 - y0) * scale), [_differences(line) for line in lines], outlines, project)
+    lines = _differences([len(line) for line in flat], np.rint((np.concatenate(flat) - (x0, y0)) * scale).astype(int))
+    return Shapes(WIDTH, math.ceil((y1 - y0) * scale), lines, outlines, project)
 
 
 def project_points(regions: Sequence[Region]) -> Shapes | None:
@@ -175,10 +176,17 @@ def _insets_of_lines(outlines: Outlines, parents: Parents) -> dict[int, str]:
     return parts
 
 
-def _differences(line: npt.NDArray[np.int_]) -> list[int]:
-    """Return a line as its first point and the steps from point to point, without steps of length 0."""
-    steps = np.diff(line, axis=0, prepend=0)
+def _differences(sizes: Sequence[int], points: npt.NDArray[np.int_]) -> list[list[int]]:
+    """Return lines, which follow each other in the points, as their first points and the steps from point to point.
+
+    Steps of length 0 are left out.
+    """
+    ends = np.cumsum(sizes)
+    starts = ends - sizes
+    steps = np.diff(points, axis=0, prepend=0)
+    steps[starts] = points[starts]
     keep = (steps != 0).any(axis=1)
-    keep[0] = True
-    differences: list[int] = steps[keep].ravel().tolist()
-    return differences
+    keep[starts] = True
+    numbers, kept = steps[keep].ravel().tolist(), 2 * np.cumsum(keep)
+    lasts = kept[ends - 1].tolist()
+    return [numbers[first:last] for first, last in pairwise((0, *lasts))]

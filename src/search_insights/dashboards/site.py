@@ -86,7 +86,7 @@ def dashboard(
                 same.result()  # an error is raised here
                 if not views:
                     add_preview(view, draft, address)
-                view = replace(view, beside=(beside.result(),))
+                view = replace(view, beside=beside)
                 views.append(view)
                 progress(f"writing the data of {dataset.folder}")
                 entries.append(_write_dataset(view, key, draft))

@@ -45,11 +45,15 @@ def distinct_places(dataset: Dataset) -> list[dict[str, str | None]]:
         raise InputError(f"{dataset.parquet.path}: has no rows, so there is nothing to show")
     for row in rows:
         _check_place(row, dataset)
+    for column in columns:
+        for text in dict.fromkeys(row[column] for row in rows):  # what many regions share is looked at once
+            if text is not None:
+                require_publishable(text, column, dataset.parquet.path)
     return rows
 
 
 def _check_place(row: dict[str, str | None], dataset: Dataset) -> None:
-    """Refuse a row without the names that its level must have, or with a text that must not be published."""
+    """Refuse a row without the names that its level must have."""
     path = dataset.parquet.path
     if row["level"] not in dataset.levels:
         raise InputError(f"{path}: a row has a level that datapackage.json does not list")
@@ -58,9 +62,6 @@ def _check_place(row: dict[str, str | None], dataset: Dataset) -> None:
     for column in ("place_id", "code", "country_region", *(f"sub_region_{depth}" for depth in depths)):
         if not row[column]:
             raise InputError(f"{path}: a row of level {row['level']} has no {column}; publish the dataset again")
-    for column, text in row.items():
-        if text is not None:
-            require_publishable(text, column, path)
 
 
 def read_values(dataset: Dataset, number_of: Mapping[str, int]) -> Table:
@@ -123,10 +124,10 @@ def require_same_csv(dataset: Dataset) -> None:
         for c, name in zip(columns, names, strict=True)
     )
     # Where one table has fewer rows, the join fills up with NULL, also in `is_row`.
-    differs = " OR ".join(f"a.{name} IS DISTINCT FROM b.{name}" for name in (*names, "is_row"))
+    same = " AND ".join(f"a.{name} IS NOT DISTINCT FROM b.{name}" for name in (*names, "is_row"))
     sql = f"""
         SELECT count(*) FROM (SELECT *, true AS is_row FROM {table}) AS a
-        POSITIONAL JOIN (SELECT {texts}, true AS is_row FROM {dataset.table}) AS b WHERE {differs}"""
+        POSITIONAL JOIN (SELECT {texts}, true AS is_row FROM {dataset.table}) AS b WHERE NOT ({same})"""
     if header != columns or ask(dataset, sql, dataset.csv) != [(0,)]:
         raise InputError(f"{dataset.csv.path}: does not have the rows of {dataset.parquet.path.name}; publish it again")
 

@@ -1,10 +1,10 @@
-"""Compress a large file on all cores, into one gzip stream that every program reads."""
+"""Compress into one gzip stream that every program reads: a large file on all cores, or parts, each in its own way."""
 
 import os
 import struct
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,6 +12,17 @@ _CHUNK = 1 << 22  # bytes: what one chunk could refer to in the one before is no
 _RAW = -15  # deflate without a header
 _HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # no name and no time, so that the same content is the same file
 _END = zlib.compressobj(wbits=_RAW).flush()
+
+Packing = tuple[int, int]  # how bytes are compressed: the level and the strategy of zlib
+
+
+def gzip_of(parts: Iterable[tuple[bytes, Packing]]) -> bytes:
+    """Return the gzip file of parts that follow each other, each compressed in the way that suits it."""
+    check, size, stream = 0, 0, [_HEADER]
+    for part, packing in parts:
+        check, size = zlib.crc32(part, check), size + len(part)
+        stream.append(_deflated(part, *packing))
+    return b"".join((*stream, _end(check, size)))
 
 
 def write_gzip(source: Path, target: Path, level: int) -> None:
@@ -27,7 +38,7 @@ def write_gzip(source: Path, target: Path, level: int) -> None:
                 out.write(waiting.popleft().result())
         for each in waiting:
             out.write(each.result())
-        out.write(_END + struct.pack("<II", check, size % 2**32))
+        out.write(_end(check, size))
 
 
 def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
@@ -35,7 +46,11 @@ def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
         yield chunk
 
 
-def _deflated(chunk: bytes, level: int) -> bytes:
+def _end(check: int, size: int) -> bytes:
+    return _END + struct.pack("<II", check, size % 2**32)
+
+
+def _deflated(chunk: bytes, level: int, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> bytes:
     """Return a part of a deflate stream that ends on a byte, and that another part may follow."""
-    packer = zlib.compressobj(level, wbits=_RAW)
+    packer = zlib.compressobj(level, wbits=_RAW, strategy=strategy)
     return packer.compress(chunk) + packer.flush(zlib.Z_FULL_FLUSH)
