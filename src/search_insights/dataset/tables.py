@@ -6,7 +6,6 @@ never 0. Values have 3 decimals in both files. In all weeks a region has the nam
 
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -96,8 +95,7 @@ def _create_rows(connection: "duckdb.DuckDBPyConnection", release: Release) -> N
         "number": numbers.astype(np.int32),
         "day": np.array([week.toordinal() for week in release.trends.weeks], dtype=np.int32)[weeks],
     }
-    with ThreadPoolExecutor() as pool:
-        parts = list(pool.map(_rounded, release.values_of(weeks, numbers)))
+    parts = [_rounded(part) for part in release.values_of(weeks, numbers)]
     for i, column in enumerate(value_columns(release)):
         for part, end in zip(parts, ("", "_low", "_high"), strict=True):
             columns[column + end] = np.ascontiguousarray(part[:, i])
@@ -114,11 +112,9 @@ def _create_rows(connection: "duckdb.DuckDBPyConnection", release: Release) -> N
 
 def _rounded(values: Floats) -> Floats:
     """Round to the decimals of the tables as DuckDB does; a number halfway between two goes away from 0."""
-    scaled: Floats = 10**_DECIMALS * values
-    scaled += np.copysign(_JUST_BELOW_HALF, scaled)
-    np.trunc(scaled, out=scaled)  # in place: memory for another table takes longer than the sums
-    scaled /= 10**_DECIMALS
-    return scaled
+    scaled = 10**_DECIMALS * values
+    rounded: Floats = np.trunc(scaled + np.copysign(_JUST_BELOW_HALF, scaled)) / 10**_DECIMALS
+    return rounded
 
 
 def create_regions(connection: "duckdb.DuckDBPyConnection", release: Release) -> None:

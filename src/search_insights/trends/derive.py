@@ -5,7 +5,6 @@ the axes (week, region, trend); the total is the first region, then come the rep
 """
 
 from collections.abc import Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from functools import cached_property
@@ -24,7 +23,7 @@ from search_insights.support.arrays import Bools, Counts, Floats
 from search_insights.trends.joining import joined
 from search_insights.trends.reach_of_means import reach_of_means
 from search_insights.trends.reconciliation import reconciled
-from search_insights.trends.reliability import Assessment, Ratios, assessment, in_rows
+from search_insights.trends.reliability import Ratios, assessment, in_rows
 
 
 @dataclass(frozen=True)
@@ -73,28 +72,16 @@ def derive(store: Store, only: Collection[date] | None = None) -> Trends:
 
 
 def _derive_edition(store: Store, entries: Sequence[LedgerEntry]) -> Trends:
-    cells = store.edition_of(entries[0].week).cells
-    with ThreadPoolExecutor(1) as pool:
-        assess_week = pool.submit(_assessment, cells)  # it takes as long as the counts take to be read
-        noisy = np.stack([checked_counts(store, entry) for entry in entries])
-    return _trends_of(cells, [entry.week for entry in entries], noisy, assess_week.result())
+    noisy = np.stack([checked_counts(store, entry) for entry in entries])
+    return trends_of(store.edition_of(entries[0].week).cells, [entry.week for entry in entries], noisy)
 
 
 def trends_of(cells: CellList, weeks: Sequence[date], noisy: Counts) -> Trends:
     """Derive the trends of weeks from their noisy counts, a row for each week."""
-    return _trends_of(cells, weeks, noisy, _assessment(cells))
-
-
-def _assessment(cells: CellList) -> Assessment:
-    """Return the function that assesses the counts of a week: it depends on their noise only."""
     spec = cells.coverage.spec
-    _, variances = estimates(cells, np.zeros((1, len(cells.nodes) * len(spec.measures))))  # those of every week
+    _, variances = estimates(cells, noisy[:1].astype(np.float64))  # those of every week
     x_sigma, y_sigma = np.sqrt(trend_variances(spec, variances)), np.sqrt(variances[:, :1])
-    return assessment(x_sigma, y_sigma, spec.reliability, trend_reaches(cells, variances))
-
-
-def _trends_of(cells: CellList, weeks: Sequence[date], noisy: Counts, assess_week: Assessment) -> Trends:
-    spec = cells.coverage.spec
+    assess_week = assessment(x_sigma, y_sigma, spec.reliability, trend_reaches(cells, variances))
 
     def of_week(counts: Counts) -> Ratios:
         found = estimates(cells, counts[None].astype(np.float64))[0][0]

@@ -45,9 +45,6 @@ class Ratios:
     kept: Bools
 
 
-Assessment = Callable[[Floats, Floats], Ratios]  # of the counts X and Y of a week
-
-
 def assess(
     x: Floats, y: Floats, sigma_x: Floats, sigma_y: Floats, rule: Reliability, reach_x: Floats | None = None
 ) -> Ratios:
@@ -62,7 +59,9 @@ def assess(
     return in_rows(lambda i: of_week(x[i], y[i]), len(x))
 
 
-def assessment(sigma_x: Floats, sigma_y: Floats, rule: Reliability, reach_x: Floats | None = None) -> Assessment:
+def assessment(
+    sigma_x: Floats, sigma_y: Floats, rule: Reliability, reach_x: Floats | None = None
+) -> Callable[[Floats, Floats], Ratios]:
     """Return the function that assesses the counts of a week: all weeks have the same noise.
 
     Where even the least reach is too wide, the value is dropped, and its ends are not refined. Where counts are not
