@@ -9,9 +9,7 @@ the discrete Gaussians of small sigmas differ in shape.
 """
 
 import math
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -163,8 +161,7 @@ def _epsilon_of_case(sigmas: tuple[float, ...], delta: float, chance: float) -> 
 def epsilon_of_mixtures(cases: Sequence[Seen], times: int, delta: float) -> float:
     """Return an epsilon that holds for a composition of `times` parts, each of any of these cases."""
     step = max(case.step for case in cases)
-    with ThreadPoolExecutor(os.cpu_count()) as threads:  # NumPy transforms without holding up other threads
-        found = list(threads.map(lambda case: case.losses(step), cases))
+    found = [case.losses(step) for case in cases]
     dominating = _dominating(found, times, _CUT_SHARE * delta / times)
     together = library().pld.PrivacyLossDistribution(dominating).self_compose(times, _CUT_SHARE * delta)
     return from_library(together).epsilon(below(delta, times))
