@@ -4,11 +4,13 @@ A row is a region and week with at least one published value. Rows are sorted by
 never 0. Values have 3 decimals in both files. In all weeks a region has the name that the newest edition gives it.
 """
 
+import os
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 # The original always has three levels below the country, whether a country uses them or not.
 _MIN_LEVELS = 3
 _DECIMALS = 3
+_REGIONS_AT_ONCE = 128
 _JUST_BELOW_HALF = np.nextafter(0.5, 0.0)  # half would raise the number just below it to 1
 _JOINED = "FROM published JOIN regions USING (number) ORDER BY rank, date"
 
@@ -87,18 +90,7 @@ def write_tables(release: Release, folder: Path) -> None:
 
 def _create_rows(connection: "duckdb.DuckDBPyConnection", release: Release) -> None:
     """Create the table of rows to publish, in the order in which they are published."""
-    in_order = np.argsort(_ranks(release))
-    shown = np.asarray(release.published.any(axis=2))
-    places, weeks = np.nonzero(shown[:, in_order].T)
-    numbers = in_order[places]
-    columns = {
-        "number": numbers.astype(np.int32),
-        "day": np.array([week.toordinal() for week in release.trends.weeks], dtype=np.int32)[weeks],
-    }
-    parts = [_rounded(part) for part in release.values_of(weeks, numbers)]
-    for i, column in enumerate(value_columns(release)):
-        for part, end in zip(parts, ("", "_low", "_high"), strict=True):
-            columns[column + end] = np.ascontiguousarray(part[:, i])
+    columns = _columns_in_order(release)
     connection.register("given", columns)
     values = [name for name in columns if name not in ("number", "day")]
     nullable = ", ".join(
@@ -108,6 +100,34 @@ def _create_rows(connection: "duckdb.DuckDBPyConnection", release: Release) -> N
         f"CREATE TEMP TABLE published AS SELECT number, DATE '0001-01-01' + (day - 1) AS date, {nullable} FROM given"
     )
     connection.unregister("given")
+
+
+def _columns_in_order(release: Release) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns of the rows to publish: the number of the region, the day, and the rounded values.
+
+    Some regions at a time, whose values fit into the cache; each core takes some.
+    """
+    in_order = np.argsort(_ranks(release))
+    shown = np.asarray(release.published.any(axis=2))[:, in_order].T
+    before = np.concatenate([[0], np.cumsum(shown.sum(axis=1))])
+    days = np.array([week.toordinal() for week in release.trends.weeks], dtype=np.int32)
+    columns: dict[str, npt.NDArray[Any]] = {name: np.empty(before[-1], dtype=np.int32) for name in ("number", "day")}
+    values = [[column + end for column in value_columns(release)] for end in ("", "_low", "_high")]
+    columns |= {name: np.empty(before[-1]) for names in zip(*values, strict=True) for name in names}
+
+    def fill(first: int) -> None:
+        last = min(first + _REGIONS_AT_ONCE, len(in_order))
+        rows = slice(before[first], before[last])
+        places, weeks = np.nonzero(shown[first:last])
+        numbers = in_order[first:last][places]
+        columns["number"][rows], columns["day"][rows] = numbers, days[weeks]
+        for names, part in zip(values, release.values_of(weeks, numbers), strict=True):
+            for name, of_trend in zip(names, _rounded(part).T, strict=True):
+                columns[name][rows] = of_trend
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(fill, range(0, len(in_order), _REGIONS_AT_ONCE)))  # an error is raised here
+    return columns
 
 
 def _rounded(values: Floats) -> Floats:

@@ -160,24 +160,28 @@ def statements_of(sql: str) -> list[str]:
 
 
 def row_counts_query(names: RegionNames) -> str:
-    """Return the query that counts the rows of a day: the events, those of unknown categories, the rows that are not
-    used, and for each column the events with a name that means no region."""
+    """Return the query that counts the rows of a day: all of them, those of unknown categories, those that are not
+    used, by reason, and for each column the events with a name that means no region.
+
+    Nearly all rows are none of these, and are only counted: a condition for each number would look at every row.
+    """
+    no_region = [f"category >= 0 AND (draw >> {c.shift + CLASS_BITS}) & {c.mask} = {c.no_region}" for c in names.columns]
     numbers = (UNKNOWN_CATEGORY, _NO_REGION, _COUNTRY_ONLY, _UNKNOWN_REGION)
-    conditions = [
-        "category >= 0",
-        *(f"category = {number}" for number in numbers),
-        *(f"category >= 0 AND (draw >> {c.shift + CLASS_BITS}) & {c.mask} = {c.no_region}" for c in names.columns),
-    ]
-    return f"SELECT {', '.join(f'count(*) FILTER (WHERE {each})' for each in conditions)} FROM rows_of_day"
+    counted = [*(f"category = {number}" for number in numbers), *no_region]
+    unusual = " OR ".join(("category < 0", f"category = {UNKNOWN_CATEGORY}", *(f"({each})" for each in no_region)))
+    return f"""
+        SELECT (SELECT count(*) FROM rows_of_day), {", ".join(f"count(*) FILTER (WHERE {each})" for each in counted)}
+        FROM rows_of_day WHERE {unusual}"""
 
 
 def contributions_of(counts: Sequence[int], sums: Mapping[str, Any]) -> Contributions:
     """Return the contributions of a day from the numbers of `row_counts_query` and the columns of `sums_query`."""
-    events, unknown_category, no_region, country_only, unknown_region, *no_region_of_columns = counts
+    rows, unknown_category, no_region, country_only, unknown_region, *no_region_of_columns = counts
+    unplaced = Unplaced(no_region, country_only, unknown_region)
     return Contributions(
-        events=events,
+        events=rows - unplaced.total,
         unknown_category=unknown_category,
-        unplaced=Unplaced(no_region, country_only, unknown_region),
+        unplaced=unplaced,
         no_region=tuple(no_region_of_columns),
         categories=sums["category"],
         open_places=sums["open_place"],

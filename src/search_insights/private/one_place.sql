@@ -15,10 +15,11 @@
 --
 -- This relies on the same as bounding.sql.
 
+-- Topics are rare. Searches about none have no bit, and are left out of the bits: that takes less time.
 CREATE OR REPLACE TEMP VIEW contributions AS
 SELECT
     user_id,
-    bit_or(category) AS topics,
+    coalesce(bit_or(category) FILTER (WHERE category > 0), 0) AS topics,
     min(draw) AS draw
 FROM events
 GROUP BY user_id;

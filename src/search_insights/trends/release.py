@@ -1,7 +1,6 @@
 """A release: the trends of a store, with sparse regions removed and values scaled, ready to be written."""
 
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -145,9 +144,7 @@ class Release:
             values[hidden] = np.nan
             return values
 
-        with ThreadPoolExecutor() as pool:
-            value, low, high = pool.map(scaled, (ratios.value, ratios.low, ratios.high))
-        return value, low, high
+        return scaled(ratios.value), scaled(ratios.low), scaled(ratios.high)
 
     @cached_property
     def outcomes(self) -> npt.NDArray[np.int8]:
