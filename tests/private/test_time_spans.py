@@ -8,15 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from search_insights.private.counting import MARGIN
 from search_insights.private.duckdb_engine import DuckDbEngine, open_duckdb_engine
+from search_insights.private.engine import Unplaced
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import region_names
+from search_insights.private.unused_rows import find_unused_rows
 from search_insights.spec.coverage import Coverage
 from search_insights.support.sql import connect, literal
 from tests.support.logs import MONDAY, WEEK
 
-# Hours from the beginning of the week; the week has 168. None is a row without a time.
-HOURS = st.lists(st.one_of(st.none(), st.integers(-30, 200)), min_size=1, max_size=40)
+# Hours from the beginning of the week. None is a row without a time.
+ANY_TIME, OF_THE_WEEK = st.one_of(st.none(), st.integers(-30, 200)), st.one_of(st.none(), st.integers(0, 166))
+HOURS = st.one_of(*(st.lists(times, min_size=1, max_size=40) for times in (ANY_TIME, OF_THE_WEEK)))
+PART = 2048  # rows; no part of a file that DuckDB writes has fewer, but the last
+SPAN = (WEEK.begin, WEEK.end)
+REQUESTED = (WEEK.begin - MARGIN, WEEK.end + MARGIN)
 TYPES = ("TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_NS", "TIMESTAMP_S")
 
 
@@ -31,7 +38,7 @@ def write(file: Path, hours: list[int | None], time_type: str) -> None:
                 SELECT i AS user_id, CAST({begin} + to_hours(CAST(hour AS INTEGER)) AS {time_type}) AS timestamp,
                        'US-NM' AS region, NULL::VARCHAR AS category
                 FROM (SELECT unnest(range(len($hours))) AS i, unnest($hours) AS hour)
-            ) TO {literal(str(file))} (FORMAT parquet, ROW_GROUP_SIZE 5)""",
+            ) TO {literal(str(file))} (FORMAT parquet, ROW_GROUP_SIZE {PART})""",
             {"hours": hours},
         )
 
@@ -40,7 +47,7 @@ def write(file: Path, hours: list[int | None], time_type: str) -> None:
 def test_what_files_say_of_their_times_agrees_with_their_rows(
     coverage: Coverage, time_type: str, files: list[list[int | None]]
 ) -> None:
-    """A day has at most as many events as the spans say; if they say that all rows are of the week, all are."""
+    """A day has at most as many events as the spans say; the rows that files tell of are those that are read."""
     with tempfile.TemporaryDirectory() as folder:
         for number, hours in enumerate(files):
             write(Path(folder) / f"{number}.parquet", hours, time_type)
@@ -51,9 +58,32 @@ def test_what_files_say_of_their_times_agrees_with_their_rows(
                 assert number_of(engine, log.at_most_query(begin, end)) >= number_of(
                     engine, log.count_query(begin, end)
                 )
-            rows = sum(map(len, files))
-            of_week = number_of(engine, log.count_query(WEEK.begin, WEEK.end))
-            assert number_of(engine, log.all_between_query(WEEK.begin, WEEK.end)) == (of_week == rows)
+            of_week, outside, tells = engine.ask(log.by_time_query(SPAN, REQUESTED))[0]
+            length = 167 if time_type == "TIMESTAMPTZ" else 168  # clocks are set forward in this week
+            read = [
+                [sum(hour is not None and first <= hour < last for hour in hours) for hours in files]
+                for first, last in ((0, length), (-24, length + 24))
+            ]
+            held = [i for i, rows in enumerate(read[0]) if rows]
+            if tells:
+                assert of_week == sum(read[0])
+                assert outside == sum(len(files[i]) - read[1][i] for i in held)
+
+
+@pytest.mark.parametrize("time_type", TYPES)
+def test_rows_of_other_weeks_are_told_by_their_files(coverage: Coverage, tmp_path: Path, time_type: str) -> None:
+    """A log whose parts lie on one side of the week's ends is not read again to count the rows that are not used."""
+    write(tmp_path / "before.parquet", [-30, -29], time_type)
+    write(tmp_path / "begins.parquet", [*[-26] * (PART - 1), None, 1, 2], time_type)
+    write(tmp_path / "ends.parquet", [*[166] * PART, 189, 190], time_type)
+    write(tmp_path / "after.parquet", [200], time_type)
+    source = LogSource((str(tmp_path),), naive_zone="America/Los_Angeles")
+    with open_duckdb_engine(source, coverage.spec, region_names(coverage)) as engine:
+        of_week, of_requested = engine.log.between(*SPAN), engine.log.between(*REQUESTED)
+        assert engine.ask(engine.log.by_time_query(SPAN, REQUESTED)) == [(PART + 2, PART, True)]
+        read = find_unused_rows(engine.ask, of_week, of_requested, PART + 2, Unplaced())
+        assert engine.unused_rows(*SPAN, REQUESTED, PART + 2, Unplaced()) == read
+        assert (read.rows, read.outside) == (2 * PART + 2, PART)
 
 
 @pytest.mark.parametrize("time_type", TYPES)

@@ -276,8 +276,17 @@ class DuckDbEngine:
         """Count the rows that were not used, by reason."""
         self.log.require_unchanged()
         of_week, of_requested = self.log.between(begin, end), self.log.between(*requested)
-        all_of_week = bool(self.log.has_spans and self.ask(self.log.all_between_query(begin, end))[0][0])
-        return find_unused_rows(self.ask, of_week, of_requested, used, unplaced, all_of_week=all_of_week)
+        told = self._told_by_time((begin, end), requested)
+        return find_unused_rows(self.ask, of_week, of_requested, used, unplaced, told=told)
+
+    def _told_by_time(
+        self, week: tuple[datetime, datetime], requested: tuple[datetime, datetime]
+    ) -> tuple[int, int] | None:
+        """Return the rows of a week and those outside the requested weeks, if the files tell without being read."""
+        if not self.log.has_spans:
+            return None
+        of_week, outside, tells = self.ask(self.log.by_time_query(week, requested))[0]
+        return (int(of_week), int(outside)) if tells else None
 
     def run(self, sql: str) -> None:
         """Run a statement."""

@@ -155,5 +155,5 @@ def time_spans_query(files: Sequence[str], column: str, time_type: str) -> str:
     """Return the query of what Parquet files say of their parts: rows, rows without a time, least and greatest time."""
     spans = ", ".join(f"TRY_CAST(stats_{of}_value AS {time_type}) AS {name}" for of, name in _ENDS.items())
     return f"""
-        SELECT row_group_num_rows AS rows, stats_null_count AS no_time, {spans} FROM parquet_metadata({_listed(files)})
-        WHERE path_in_schema = {literal(column)}"""
+        SELECT file_name AS file, row_group_num_rows AS rows, stats_null_count AS no_time, {spans}
+        FROM parquet_metadata({_listed(files)}) WHERE path_in_schema = {literal(column)}"""

@@ -18,20 +18,23 @@ def find_unused_rows(
     used: int,
     unplaced: Unplaced,
     *,
+    told: tuple[int, int] | None = None,
     has_files: bool = True,
-    all_of_week: bool = False,
     slow_files: bool = False,
 ) -> UnusedRows:
     """Count the rows of a week that were not used, by reason; read the log again only if there are others than those
     that were found while it was bounded.
 
     A file that holds events of the week should hold little else than the requested weeks. A table, which has no files,
-    may hold years. `all_of_week` says that every row is known to have a time within the week, `slow_files` that an
-    engine is slow to tell the file of a row, and does not leave out files that are not asked for.
+    may hold years. `told` are the rows of the week and those outside the requested weeks in its files, where files tell
+    that by themselves. `slow_files` says that an engine is slow to tell the file of a row, and does not leave out files
+    that are not asked for.
     """
     found = (ask, of_week, used, unplaced)
+    if told is not None:
+        return _with_reasons(*found, *told)
     all_rows = _number(ask, "SELECT count(*) FROM log")
-    if all_of_week or all_rows == used + unplaced.total:
+    if all_rows == used + unplaced.total:
         return _with_reasons(*found, all_rows, 0)
     no_time = "SELECT count(*) FROM log WHERE timestamp IS NULL"
     if not has_files:
