@@ -165,7 +165,9 @@ def row_counts_query(names: RegionNames) -> str:
 
     Nearly all rows are none of these, and are only counted: a condition for each number would look at every row.
     """
-    no_region = [f"category >= 0 AND (draw >> {c.shift + CLASS_BITS}) & {c.mask} = {c.no_region}" for c in names.columns]
+    no_region = [
+        f"category >= 0 AND (draw >> {c.shift + CLASS_BITS}) & {c.mask} = {c.no_region}" for c in names.columns
+    ]
     numbers = (UNKNOWN_CATEGORY, _NO_REGION, _COUNTRY_ONLY, _UNKNOWN_REGION)
     counted = [*(f"category = {number}" for number in numbers), *no_region]
     unusual = " OR ".join(("category < 0", f"category = {UNKNOWN_CATEGORY}", *(f"({each})" for each in no_region)))
