@@ -43,7 +43,7 @@ def profile_of_store(path: Path, coverage: Coverage) -> Profile:
 
 def _means(store: Store) -> Floats:
     """Return the mean counts of the total and of each region; noise may take a mean below 0, a count cannot be."""
-    noisy = np.stack([checked_counts(store, entry) for entry in store.present_entries()])
+    noisy = np.stack(list(checked_counts(store, store.present_entries())))
     counts, _ = estimates(CellList(store.coverage), noisy.astype(np.float64))
     signed = np.array([bool(measure.against) for measure in store.coverage.spec.measures])
     means: Floats = counts.mean(axis=0)

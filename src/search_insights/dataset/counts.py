@@ -50,8 +50,7 @@ def write_counts(store_path: Path, release: Release, folder: Path) -> None:
         connection.execute("CREATE TEMP TABLE counts (edition INTEGER, day INTEGER, cell INTEGER, noisy BIGINT)")
         for span in release.spans:
             _add_cells(connection, span)
-        for entry in release.entries:
-            noisy = checked_counts(store, entry)
+        for entry, noisy in zip(release.entries, checked_counts(store, release.entries), strict=True):
             connection.register("given", {"cell": np.arange(noisy.size, dtype=np.int32), "noisy": noisy})
             place = [store.edition_of(entry.week).number, entry.week.toordinal()]
             connection.execute("INSERT INTO counts SELECT ?, ?, cell, noisy FROM given", place)

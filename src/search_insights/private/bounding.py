@@ -159,21 +159,23 @@ def statements_of(sql: str) -> list[str]:
     return [statement for statement in code.split(";") if statement.strip()]
 
 
-def row_counts_query(names: RegionNames) -> str:
+def row_counts_query(names: RegionNames, *, knows_size: bool) -> str:
     """Return the query that counts the rows of a day: all of them, those of unknown categories, those that are not
     used, by reason, and for each column the events with a name that means no region.
 
-    Nearly all rows are none of these, and are only counted: a condition for each number would look at every row.
+    Nearly all rows are none of these. An engine that `knows_size` tells the number of all rows without reading them,
+    and looks for the others alone.
     """
     no_region = [
         f"category >= 0 AND (draw >> {c.shift + CLASS_BITS}) & {c.mask} = {c.no_region}" for c in names.columns
     ]
     numbers = (UNKNOWN_CATEGORY, _NO_REGION, _COUNTRY_ONLY, _UNKNOWN_REGION)
-    counted = [*(f"category = {number}" for number in numbers), *no_region]
-    unusual = " OR ".join(("category < 0", f"category = {UNKNOWN_CATEGORY}", *(f"({each})" for each in no_region)))
-    return f"""
-        SELECT (SELECT count(*) FROM rows_of_day), {", ".join(f"count(*) FILTER (WHERE {each})" for each in counted)}
-        FROM rows_of_day WHERE {unusual}"""
+    conditions = [*(f"category = {number}" for number in numbers), *no_region]
+    counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in conditions)
+    if not knows_size:
+        return f"SELECT count(*), {counts} FROM rows_of_day"
+    looked_for = " OR ".join(("category < 0", f"category = {UNKNOWN_CATEGORY}", *(f"({each})" for each in no_region)))
+    return f"SELECT (SELECT count(*) FROM rows_of_day), {counts} FROM rows_of_day WHERE {looked_for}"
 
 
 def contributions_of(counts: Sequence[int], sums: Mapping[str, Any]) -> Contributions:

@@ -181,7 +181,7 @@ class DuckDbEngine:
         views = ("contributions",) if self.spec.has_one_place else ("any_contributions", "topic_contributions")
         parts = [self.arrays(sums_query(self.spec, self.names, view)) for view in views]
         sums = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        return contributions_of(self.ask(row_counts_query(self.names))[0], sums)
+        return contributions_of(self.ask(row_counts_query(self.names, knows_size=True))[0], sums)
 
     def _create(self, statement: str) -> None:
         """Run a statement of the bounding: create a view, or work out the table that stands for one."""

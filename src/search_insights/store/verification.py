@@ -18,6 +18,7 @@ from search_insights.store.journal import journal_path, read_journal
 from search_insights.store.ledger import LedgerEntry, checksum, instants_of
 from search_insights.store.store import Store
 from search_insights.store.top_searches import TopSearchWeek
+from search_insights.support.arrays import Counts
 
 # Lists what is wrong with what releases derived from a store's counts and fixed in it.
 DerivedCheck = Callable[[Store], list[str]]
@@ -31,11 +32,13 @@ def problems(store: Store, check_derived: DerivedCheck) -> list[str]:
 def damage(store: Store, check_derived: DerivedCheck) -> list[str]:
     """Return what is wrong with a store by itself; empty if it is intact, even if it is an older copy."""
     entries = store.entries()
-    of_counts = [line for entry in entries for line in _week_problems(store, entry)]
+    counts = store.numbered_counts_of([entry.week for entry in entries])
+    of_weeks = zip(entries, counts, strict=True)
+    of_counts = [line for entry, found in of_weeks for line in _week_problems(store, entry, *found)]
     # What was derived can be checked only against the counts that were committed.
     of_derived = [] if of_counts else check_derived(store)
-    of_weeks = [*_ledger_problems(store, entries), *_lost_problems(store, entries), *_model_problems(store, entries)]
-    return [*_cell_problems(store), *of_counts, *_text_problems(store, entries), *of_weeks, *of_derived]
+    of_ledger = [*_ledger_problems(store, entries), *_lost_problems(store, entries), *_model_problems(store, entries)]
+    return [*_cell_problems(store), *of_counts, *_text_problems(store, entries), *of_ledger, *of_derived]
 
 
 def _cell_problems(store: Store) -> Iterator[str]:
@@ -47,8 +50,7 @@ def _cell_problems(store: Store) -> Iterator[str]:
             yield f"the list of cells{which} is not the one of the spec and the geography"
 
 
-def _week_problems(store: Store, entry: LedgerEntry) -> Iterator[str]:
-    numbers, noisy = store.numbered_counts(entry.week)
+def _week_problems(store: Store, entry: LedgerEntry, numbers: Counts, noisy: Counts) -> Iterator[str]:
     edition = store.edition_of(entry.week)
     size = edition.cells.sigmas.size
     if entry.cells != size or not np.array_equal(numbers, np.arange(size)):

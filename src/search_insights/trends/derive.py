@@ -4,7 +4,7 @@ Everything here reads only noisy counts and public facts, so it costs no budget 
 the axes (week, region, trend); the total is the first region, then come the reported ones in the store's order.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from functools import cached_property
@@ -16,7 +16,6 @@ from search_insights.errors import StoreError
 from search_insights.spec.cells import CellList
 from search_insights.spec.geography import Region
 from search_insights.spec.spec import Spec, Trend
-from search_insights.spec.weeks import Week
 from search_insights.store.ledger import LedgerEntry, checksum
 from search_insights.store.store import Store
 from search_insights.support.arrays import Bools, Counts, Floats
@@ -72,7 +71,7 @@ def derive(store: Store, only: Collection[date] | None = None) -> Trends:
 
 
 def _derive_edition(store: Store, entries: Sequence[LedgerEntry]) -> Trends:
-    noisy = np.stack([checked_counts(store, entry) for entry in entries])
+    noisy = np.stack(list(checked_counts(store, entries)))
     return trends_of(store.edition_of(entries[0].week).cells, [entry.week for entry in entries], noisy)
 
 
@@ -134,12 +133,13 @@ def _own_variances(cells: CellList) -> Floats:
     return np.square(cells.sigmas).reshape(len(cells.nodes), -1)
 
 
-def checked_counts(store: Store, entry: LedgerEntry) -> Counts:
-    """Return the noisy counts of a week; refuse counts that are not those that were committed."""
-    noisy = store.noisy_counts(Week(entry.week, store.edition_of(entry.week).counted.spec.time_zone))
-    if checksum(entry.week, noisy) != entry.checksum:
-        raise StoreError(f"{store.path}: the counts of week {entry.week} do not match the ledger; restore a backup")
-    return noisy
+def checked_counts(store: Store, entries: Sequence[LedgerEntry]) -> Iterator[Counts]:
+    """Yield the noisy counts of weeks; refuse counts that are not those that were committed."""
+    found = store.numbered_counts_of([entry.week for entry in entries])
+    for entry, (_, noisy) in zip(entries, found, strict=True):
+        if checksum(entry.week, noisy) != entry.checksum:
+            raise StoreError(f"{store.path}: the counts of week {entry.week} do not match the ledger; restore a backup")
+        yield noisy
 
 
 def with_total(cells: CellList, counts: Floats, variances: Floats) -> tuple[Floats, Floats]:

@@ -140,7 +140,7 @@ class SparkEngine:
                 for statement in bounding_statements(self.spec):
                     self._create_view(statement)
                 sums = _columns(self.session.sql(_sums_by_place(self.spec, self.names)))
-                return contributions_of(self.ask(row_counts_query(self.names))[0], sums)
+                return contributions_of(self.ask(row_counts_query(self.names, knows_size=False))[0], sums)
 
     def _create_view(self, statement: str) -> None:
         """Create a view from its statement; as a frame, so that Spark keeps its plan.
