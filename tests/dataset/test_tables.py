@@ -56,6 +56,17 @@ def test_rows_are_sorted_by_level_code_and_date(store: Path) -> None:
     assert keys == sorted(set(keys))
 
 
+@pytest.mark.parametrize("regions", [1, 3])
+def test_it_does_not_matter_how_many_regions_are_put_in_order_at_once(
+    store: Path, monkeypatch: pytest.MonkeyPatch, regions: int
+) -> None:
+    """The rows are the same, whether all regions are taken at once or some after the others."""
+    rows, in_parquet = text_of(dataset_of(store)), parquet_rows(dataset_of(store))
+    monkeypatch.setattr("search_insights.dataset.tables._REGIONS_AT_ONCE", regions)
+    again = dataset_of(store)
+    assert (text_of(again), parquet_rows(again)) == (rows, in_parquet)
+
+
 def test_missing_is_empty_and_never_0(store: Path) -> None:
     """A row without any value is omitted; in other rows a missing value is empty."""
     rows = {(row["place_id"], row["date"]): row for row in rows_of(dataset_of(store))}

@@ -8,22 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from search_insights.private.counting import MARGIN
+from search_insights.errors import LogError
 from search_insights.private.duckdb_engine import DuckDbEngine, open_duckdb_engine
+from search_insights.private.duckdb_readers import time_spans_query
 from search_insights.private.engine import Unplaced
 from search_insights.private.log import LogSource
 from search_insights.private.region_names import region_names
-from search_insights.private.unused_rows import find_unused_rows
 from search_insights.spec.coverage import Coverage
 from search_insights.support.sql import connect, literal
 from tests.support.logs import MONDAY, WEEK
 
-# Hours from the beginning of the week. None is a row without a time.
-ANY_TIME, OF_THE_WEEK = st.one_of(st.none(), st.integers(-30, 200)), st.one_of(st.none(), st.integers(0, 166))
-HOURS = st.one_of(*(st.lists(times, min_size=1, max_size=40) for times in (ANY_TIME, OF_THE_WEEK)))
-PART = 2048  # rows; no part of a file that DuckDB writes has fewer, but the last
-SPAN = (WEEK.begin, WEEK.end)
-REQUESTED = (WEEK.begin - MARGIN, WEEK.end + MARGIN)
+# Hours from the beginning of the week; the week has 168. None is a row without a time.
+HOURS = st.lists(st.one_of(st.none(), st.integers(-30, 200)), min_size=1, max_size=40)
 TYPES = ("TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_NS", "TIMESTAMP_S")
 
 
@@ -38,7 +34,7 @@ def write(file: Path, hours: list[int | None], time_type: str) -> None:
                 SELECT i AS user_id, CAST({begin} + to_hours(CAST(hour AS INTEGER)) AS {time_type}) AS timestamp,
                        'US-NM' AS region, NULL::VARCHAR AS category
                 FROM (SELECT unnest(range(len($hours))) AS i, unnest($hours) AS hour)
-            ) TO {literal(str(file))} (FORMAT parquet, ROW_GROUP_SIZE {PART})""",
+            ) TO {literal(str(file))} (FORMAT parquet, ROW_GROUP_SIZE 5)""",
             {"hours": hours},
         )
 
@@ -47,7 +43,8 @@ def write(file: Path, hours: list[int | None], time_type: str) -> None:
 def test_what_files_say_of_their_times_agrees_with_their_rows(
     coverage: Coverage, time_type: str, files: list[list[int | None]]
 ) -> None:
-    """A day has at most as many events as the spans say; the rows that files tell of are those that are read."""
+    """A day has at most as many events as the spans say; if they say that all rows are of the week, all are; and if
+    they say which files hold events of the week, these do."""
     with tempfile.TemporaryDirectory() as folder:
         for number, hours in enumerate(files):
             write(Path(folder) / f"{number}.parquet", hours, time_type)
@@ -58,32 +55,12 @@ def test_what_files_say_of_their_times_agrees_with_their_rows(
                 assert number_of(engine, log.at_most_query(begin, end)) >= number_of(
                     engine, log.count_query(begin, end)
                 )
-            of_week, outside, tells = engine.ask(log.by_time_query(SPAN, REQUESTED))[0]
-            length = 167 if time_type == "TIMESTAMPTZ" else 168  # clocks are set forward in this week
-            read = [
-                [sum(hour is not None and first <= hour < last for hour in hours) for hours in files]
-                for first, last in ((0, length), (-24, length + 24))
-            ]
-            held = [i for i, rows in enumerate(read[0]) if rows]
-            if tells:
-                assert of_week == sum(read[0])
-                assert outside == sum(len(files[i]) - read[1][i] for i in held)
-
-
-@pytest.mark.parametrize("time_type", TYPES)
-def test_rows_of_other_weeks_are_told_by_their_files(coverage: Coverage, tmp_path: Path, time_type: str) -> None:
-    """A log whose parts lie on one side of the week's ends is not read again to count the rows that are not used."""
-    write(tmp_path / "before.parquet", [-30, -29], time_type)
-    write(tmp_path / "begins.parquet", [*[-26] * (PART - 1), None, 1, 2], time_type)
-    write(tmp_path / "ends.parquet", [*[166] * PART, 189, 190], time_type)
-    write(tmp_path / "after.parquet", [200], time_type)
-    source = LogSource((str(tmp_path),), naive_zone="America/Los_Angeles")
-    with open_duckdb_engine(source, coverage.spec, region_names(coverage)) as engine:
-        of_week, of_requested = engine.log.between(*SPAN), engine.log.between(*REQUESTED)
-        assert engine.ask(engine.log.by_time_query(SPAN, REQUESTED)) == [(PART + 2, PART, True)]
-        read = find_unused_rows(engine.ask, of_week, of_requested, PART + 2, Unplaced())
-        assert engine.unused_rows(*SPAN, REQUESTED, PART + 2, Unplaced()) == read
-        assert (read.rows, read.outside) == (2 * PART + 2, PART)
+            rows = sum(map(len, files))
+            of_week = number_of(engine, log.count_query(WEEK.begin, WEEK.end))
+            assert number_of(engine, log.all_between_query(WEEK.begin, WEEK.end)) == (of_week == rows)
+            of_week_files = f"SELECT DISTINCT file FROM log_files WHERE {log.between(WEEK.begin, WEEK.end)}"
+            told = engine._files_holding(WEEK.begin, WEEK.end)
+            assert told is None or sorted(told) == sorted(file for (file,) in engine.ask(of_week_files))
 
 
 @pytest.mark.parametrize("time_type", TYPES)
@@ -98,6 +75,36 @@ def test_a_day_is_not_read_to_be_counted(coverage: Coverage, tmp_path: Path, tim
             assert number_of(engine, engine.log.at_most_query(*WEEK.day_bounds(day))) == 3
         before = WEEK.begin - timedelta(days=1)
         assert number_of(engine, engine.log.at_most_query(before, WEEK.begin)) == 0
+
+
+def test_files_of_other_weeks_are_known_without_being_read(
+    coverage: Coverage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder with a file for each week, that of a week is not searched for; its rows are counted."""
+    for name, hours in {"before": [-100, -1], "this": [0, 100], "after": [200, 300], "none": [None]}.items():
+        write(tmp_path / f"{name}.parquet", hours, "TIMESTAMPTZ")
+    asked: list[str] = []
+    ask = DuckDbEngine.ask
+    monkeypatch.setattr(DuckDbEngine, "ask", lambda engine, sql: asked.append(sql) or ask(engine, sql))
+    with open_duckdb_engine(LogSource((str(tmp_path),)), coverage.spec, region_names(coverage)) as engine:
+        span = (WEEK.begin, WEEK.end)
+        assert engine._files_holding(*span) == [str(tmp_path / "this.parquet")]
+        assert engine.unused_rows(*span, span, 2, Unplaced()).rows == 2
+        assert not any("DISTINCT file" in sql for sql in asked)
+        with pytest.raises(LogError, match="the log changed while it was read"):
+            engine.unused_rows(*span, span, 1, Unplaced())
+
+
+@pytest.mark.parametrize(("stored_as", "ends"), [("INT64", "2021-03-09 00:00:00"), ("INT96", "None")])
+def test_what_files_say_of_times_without_an_order_is_not_believed(stored_as: str, ends: str) -> None:
+    """Parquet does not define the order of INT96, and programs have written wrong statistics of it."""
+    row = f"('log.parquet', '{stored_as}', 5, 0, '2021-03-09 00:00:00', '2021-03-09 00:00:00', 'timestamp')"
+    columns = "file_name, type, row_group_num_rows, stats_null_count, stats_min_value, stats_max_value, path_in_schema"
+    query = time_spans_query(["log.parquet"], "timestamp", "TIMESTAMP")
+    metadata = query.replace("parquet_metadata(['log.parquet'])", f"(VALUES {row}) AS found({columns})")
+    with connect() as connection:
+        ((*_, lowest, highest),) = connection.execute(metadata).fetchall()
+    assert (str(lowest), str(highest)) == (ends, ends)
 
 
 def test_times_of_which_the_form_must_be_found_have_no_spans(coverage: Coverage, tmp_path: Path) -> None:

@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from search_insights.errors import LogError
+from search_insights.private.bounding import EVENTS_VIEW, UNKNOWN_CATEGORY, row_counts_query
 from search_insights.private.counting import add_contributions
 from search_insights.private.duckdb_engine import open_duckdb_engine
 from search_insights.private.engine import Engine, Unplaced, combined
 from search_insights.private.log import LogSource
-from search_insights.private.region_names import region_names
+from search_insights.private.region_names import CLASS_BITS, region_names
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
 from search_insights.spec.spec_file import PACKAGED_SPECS, load_spec
 from search_insights.support.arrays import Counts
+from search_insights.support.sql import public_tables
 from tests.support.logs import MONDAY, NOON, ROWS, WEEK, Publisher, on_spark, searches, write_log
 
 if TYPE_CHECKING:
@@ -41,6 +45,31 @@ def bounded(engine: Engine, days: Sequence[date] = WEEK.days) -> tuple[int, Unpl
     """Bound days of the week; returns how many rows were used, and which rows with a user were not."""
     found = combined([engine.bound(day, *WEEK.day_bounds(day)) for day in days])
     return found.events, found.unplaced
+
+
+CATEGORIES = st.sampled_from([0, 1, 3, -1, -2, -3, -4, UNKNOWN_CATEGORY, None])
+
+
+@given(st.lists(st.tuples(CATEGORIES, st.one_of(st.none(), st.integers(0, 20)))))
+def test_rows_are_counted_the_same_whether_all_are_looked_at_or_not(
+    coverage: Coverage, rows: list[tuple[int | None, int | None]]
+) -> None:
+    """Both queries give the same numbers; an event is a row that the view of the events has, and no other.
+
+    The place of a draw is the number of a region of the little country, or the one that means no region.
+    """
+    names = region_names(coverage)
+    draws = [None if place is None else place << CLASS_BITS for _, place in rows]
+    with public_tables() as connection:
+        connection.execute("CREATE TEMP TABLE rows_of_day (category INTEGER, draw BIGINT)")
+        given_rows = [[category for category, _ in rows], draws]
+        connection.execute("INSERT INTO rows_of_day SELECT unnest(?::INTEGER[]), unnest(?::BIGINT[])", given_rows)
+        quick, whole = (connection.execute(row_counts_query(names, knows_size=way)).fetchone() for way in (True, False))
+        connection.execute(EVENTS_VIEW)
+        events = connection.execute("SELECT count(*) FROM events").fetchone()
+    assert quick == whole
+    assert quick is not None
+    assert events == (quick[0] - quick[1],)
 
 
 @pytest.fixture

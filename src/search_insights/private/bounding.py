@@ -160,32 +160,32 @@ def statements_of(sql: str) -> list[str]:
 
 
 def row_counts_query(names: RegionNames, *, knows_size: bool) -> str:
-    """Return the query that counts the rows of a day: all of them, those of unknown categories, those that are not
-    used, by reason, and for each column the events with a name that means no region.
+    """Return the query that counts the rows of a day: all of them, those that are no events, those of unknown
+    categories, those that are not used, by reason, and for each column the events with a name that means no region.
 
     Nearly all rows are none of these. An engine that `knows_size` tells the number of all rows without reading them,
     and looks for the others alone.
     """
+    no_event = "(category >= 0) IS NOT TRUE"  # what the view `events` leaves out
     no_region = [
         f"category >= 0 AND (draw >> {c.shift + CLASS_BITS}) & {c.mask} = {c.no_region}" for c in names.columns
     ]
     numbers = (UNKNOWN_CATEGORY, _NO_REGION, _COUNTRY_ONLY, _UNKNOWN_REGION)
-    conditions = [*(f"category = {number}" for number in numbers), *no_region]
+    conditions = [no_event, *(f"category = {number}" for number in numbers), *no_region]
     counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in conditions)
     if not knows_size:
         return f"SELECT count(*), {counts} FROM rows_of_day"
-    looked_for = " OR ".join(("category < 0", f"category = {UNKNOWN_CATEGORY}", *(f"({each})" for each in no_region)))
+    looked_for = " OR ".join((no_event, f"category = {UNKNOWN_CATEGORY}", *(f"({each})" for each in no_region)))
     return f"SELECT (SELECT count(*) FROM rows_of_day), {counts} FROM rows_of_day WHERE {looked_for}"
 
 
 def contributions_of(counts: Sequence[int], sums: Mapping[str, Any]) -> Contributions:
     """Return the contributions of a day from the numbers of `row_counts_query` and the columns of `sums_query`."""
-    rows, unknown_category, no_region, country_only, unknown_region, *no_region_of_columns = counts
-    unplaced = Unplaced(no_region, country_only, unknown_region)
+    rows, no_event, unknown_category, no_region, country_only, unknown_region, *no_region_of_columns = counts
     return Contributions(
-        events=rows - unplaced.total,
+        events=rows - no_event,
         unknown_category=unknown_category,
-        unplaced=unplaced,
+        unplaced=Unplaced(no_region, country_only, unknown_region),
         no_region=tuple(no_region_of_columns),
         categories=sums["category"],
         open_places=sums["open_place"],

@@ -276,17 +276,16 @@ class DuckDbEngine:
         """Count the rows that were not used, by reason."""
         self.log.require_unchanged()
         of_week, of_requested = self.log.between(begin, end), self.log.between(*requested)
-        told = self._told_by_time((begin, end), requested)
-        return find_unused_rows(self.ask, of_week, of_requested, used, unplaced, told=told)
+        all_of_week = bool(self.log.has_spans and self.ask(self.log.all_between_query(begin, end))[0][0])
+        files = self._files_holding(begin, end)
+        return find_unused_rows(self.ask, of_week, of_requested, used, unplaced, all_of_week=all_of_week, files=files)
 
-    def _told_by_time(
-        self, week: tuple[datetime, datetime], requested: tuple[datetime, datetime]
-    ) -> tuple[int, int] | None:
-        """Return the rows of a week and those outside the requested weeks, if the files tell without being read."""
+    def _files_holding(self, begin: datetime, end: datetime) -> list[str] | None:
+        """Return the files that hold events between two instants; None if they would have to be read to tell."""
         if not self.log.has_spans:
             return None
-        of_week, outside, tells = self.ask(self.log.by_time_query(week, requested))[0]
-        return (int(of_week), int(outside)) if tells else None
+        found = self.ask(self.log.holding_query(begin, end))
+        return [file for file, holds, _ in found if holds] if all(holds or not may for _, holds, may in found) else None
 
     def run(self, sql: str) -> None:
         """Run a statement."""

@@ -114,25 +114,18 @@ class SearchLog:
             return self.count_query(begin, end)
         return f"SELECT sum(rows) FROM time_spans WHERE {self.times.may_be_between(begin, end, DUCKDB)}"
 
-    def by_time_query(self, week: tuple[datetime, datetime], requested: tuple[datetime, datetime]) -> str:
-        """Return the query by which `time_spans` tells of the files that hold events of a week: how many rows are of
-        the week, how many are not of the requested weeks, and whether it tells of every part.
+    def all_between_query(self, begin: datetime, end: datetime) -> str:
+        """Return the query whether `time_spans` says of all rows that they have a time between two instants."""
+        return f"SELECT bool_and(no_time = 0 AND {self.times.are_between(begin, end, DUCKDB)}) FROM time_spans"
 
-        A part tells if all of its times are of the weeks, or none.
-        """
-        of_week, of_requested = (
-            f"""CASE WHEN {self.times.are_between(*span, DUCKDB)} THEN rows - no_time
-                     WHEN NOT {self.times.may_be_between(*span, DUCKDB)} THEN 0 END"""
-            for span in (week, requested)
-        )
+    def holding_query(self, begin: datetime, end: datetime) -> str:
+        """Return the query for what `time_spans` says of each file: whether it holds an event between two instants, and
+        whether it may hold one."""
+        holds, may_hold = self.times.are_between(begin, end, DUCKDB), self.times.may_be_between(begin, end, DUCKDB)
         return f"""
-            SELECT sum(of_week), sum(rows - of_requested), bool_and(tells)
-            FROM (
-                SELECT sum(rows) AS rows, sum(of_week) AS of_week, sum(of_requested) AS of_requested,
-                       count(*) = count(of_week + of_requested) AS tells
-                FROM (SELECT file, rows, {of_week} AS of_week, {of_requested} AS of_requested FROM time_spans)
-                GROUP BY file
-            ) WHERE of_week > 0 OR NOT tells"""
+            SELECT file, coalesce(bool_or(no_time < rows AND {holds}), false),
+                   bool_or(coalesce(no_time < rows, true) AND {may_hold})
+            FROM time_spans WHERE rows > 0 GROUP BY file"""
 
 
 def open_log(connection: "duckdb.DuckDBPyConnection", source: LogSource, release_zone: str) -> SearchLog:

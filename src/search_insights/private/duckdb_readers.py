@@ -152,8 +152,14 @@ def is_int96(connection: "duckdb.DuckDBPyConnection", files: Sequence[str], sour
 
 
 def time_spans_query(files: Sequence[str], column: str, time_type: str) -> str:
-    """Return the query of what Parquet files say of their parts: rows, rows without a time, least and greatest time."""
-    spans = ", ".join(f"TRY_CAST(stats_{of}_value AS {time_type}) AS {name}" for of, name in _ENDS.items())
+    """Return the query of what Parquet files say of their parts: rows, rows without a time, least and greatest time.
+
+    What they say of INT96 is not believed: Parquet does not define its order, and some programs wrote it wrongly.
+    """
+    spans = ", ".join(
+        f"CASE WHEN type <> 'INT96' THEN TRY_CAST(stats_{of}_value AS {time_type}) END AS {name}"
+        for of, name in _ENDS.items()
+    )
     return f"""
         SELECT file_name AS file, row_group_num_rows AS rows, stats_null_count AS no_time, {spans}
         FROM parquet_metadata({_listed(files)}) WHERE path_in_schema = {literal(column)}"""

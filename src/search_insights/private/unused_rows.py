@@ -18,23 +18,22 @@ def find_unused_rows(
     used: int,
     unplaced: Unplaced,
     *,
-    told: tuple[int, int] | None = None,
     has_files: bool = True,
+    all_of_week: bool = False,
+    files: Sequence[str] | None = None,
     slow_files: bool = False,
 ) -> UnusedRows:
     """Count the rows of a week that were not used, by reason; read the log again only if there are others than those
     that were found while it was bounded.
 
     A file that holds events of the week should hold little else than the requested weeks. A table, which has no files,
-    may hold years. `told` are the rows of the week and those outside the requested weeks in its files, where files tell
-    that by themselves. `slow_files` says that an engine is slow to tell the file of a row, and does not leave out files
-    that are not asked for.
+    may hold years. `all_of_week` says that every row is known to have a time within the week, `files` are those that
+    hold events of the week, if they are known, and `slow_files` says that an engine is slow to tell the file of a row,
+    and does not leave out files that are not asked for.
     """
     found = (ask, of_week, used, unplaced)
-    if told is not None:
-        return _with_reasons(*found, *told)
     all_rows = _number(ask, "SELECT count(*) FROM log")
-    if all_rows == used + unplaced.total:
+    if all_of_week or all_rows == used + unplaced.total:
         return _with_reasons(*found, all_rows, 0)
     no_time = "SELECT count(*) FROM log WHERE timestamp IS NULL"
     if not has_files:
@@ -44,7 +43,8 @@ def find_unused_rows(
         rows, outside = _by_time(ask, of_week, of_requested, "log")
         if not outside:
             return _with_reasons(*found, rows, outside)
-    files = [row[0] for row in ask(f"SELECT DISTINCT file FROM log_files WHERE {of_week}")]
+    if files is None:
+        files = [row[0] for row in ask(f"SELECT DISTINCT file FROM log_files WHERE {of_week}")]
     if not files:
         return _with_reasons(*found, 0, _number(ask, no_time))
     in_files = f"log_files WHERE file IN ({', '.join(literal(file) for file in files)})"

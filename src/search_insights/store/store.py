@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 # never released should not be there.
 _ROWS_PER_INSERT = 100_000
 
+# Weeks read by one query, which takes about as long for some as for one. All of their counts are in memory at once.
 _WEEKS_PER_QUERY = 16
 
 _TABLES = {ScalingRecord: "scaling", SparsityRecord: "sparsity", CorrectionRecord: "corrections"}
@@ -257,7 +258,7 @@ class Store:
         return next(self.numbered_counts_of([week]))
 
     def numbered_counts_of(self, weeks: Sequence[date]) -> Iterator[tuple[Counts, Counts]]:
-        """Yield the same of several weeks, in their order: a query takes about as long for some of them as for one.
+        """Yield the cell numbers and the noisy counts of each week, in the order of `weeks`.
 
         The counts of a week almost always lie in the file in the order of their cells.
         """

@@ -134,7 +134,7 @@ def _own_variances(cells: CellList) -> Floats:
 
 
 def checked_counts(store: Store, entries: Sequence[LedgerEntry]) -> Iterator[Counts]:
-    """Yield the noisy counts of weeks; refuse counts that are not those that were committed."""
+    """Yield the noisy counts of each week; when it is reached, refuse counts that are not those that were committed."""
     found = store.numbered_counts_of([entry.week for entry in entries])
     for entry, (_, noisy) in zip(entries, found, strict=True):
         if checksum(entry.week, noisy) != entry.checksum:

@@ -134,7 +134,7 @@ def checked_texts(store: Store, entry: LedgerEntry) -> TopSearchWeek:
 def _read(store: Store, span: Span, entry: LedgerEntry, blocklist: Blocklist) -> _Week:
     found, cells, spec = checked_texts(store, entry), span.edition.cells, span.coverage.spec
     places = np.array([0, *(1 + cells.coarsest)])
-    counts, variances = estimates(cells, np.stack(list(checked_counts(store, [entry]))).astype(np.float64))
+    counts, variances = estimates(cells, next(checked_counts(store, [entry]))[None].astype(np.float64))
     kept = ~blocklist.blocks([shown.text for shown in found.texts])
     return _Week(
         found,
