@@ -4,9 +4,9 @@
                                             [--row-group 1000000] [--rounds 3]
 
 The log has 3 million users, 7 days, one Parquet file a day, every ZIP code area, 3 % of searches about vaccination.
-Reference, bounding and the whole command (from process start to commit) are measured in turn, several times, and the
-least time and the least CPU time of each are taken, because other work on the machine only ever adds to them. On a busy
-machine only the ratios of CPU time mean something.
+Reference, bounding and the whole command (from process start to commit) are measured in turn, several times. A ratio is
+the median of those of the rounds, because the speed of a shared machine changes from one minute to the next; times are
+the least of all rounds. On a busy machine only the ratios of CPU time mean something.
 """
 
 import sys
@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from evidence.inputs import MONDAY, ROW_GROUP, make_log
@@ -79,38 +80,51 @@ def command(log: Path, spec: str) -> Used:
         return watch([PROGRAM, "anonymize", str(log), *store, "--week", str(MONDAY)])
 
 
+@dataclass(frozen=True)
+class Round:
+    """What was measured one after the other."""
+
+    reference: Cost
+    bounding: Cost
+    command: Cost
+    memory_gb: float
+
+
 def measure(events: int, specs: Sequence[str], text_ids: bool, row_group: int, rounds: int) -> list[dict[str, Any]]:
     """Measure everything on one log."""
-    references: list[Cost] = []
-    boundings: dict[str, list[Cost]] = {spec: [] for spec in specs}
-    commands: dict[str, list[Used]] = {spec: [] for spec in specs}
+    found: dict[str, list[Round]] = {spec: [] for spec in specs}
     with tempfile.TemporaryDirectory() as name:
         log = Path(name)
         make_log(log, events, text_ids=text_ids, row_group=row_group)
         for _ in range(rounds):
-            for spec in specs:
-                references.append(Cost(*in_own_process(reference, log)))
-                boundings[spec].append(Cost(*in_own_process(bounding, log, Path(spec))))
-                commands[spec].append(command(log, spec))
+            for spec, of_spec in found.items():
+                before = (Cost(*in_own_process(reference, log)), Cost(*in_own_process(bounding, log, Path(spec))))
+                used = command(log, spec)
+                of_spec.append(Round(*before, Cost(used.seconds, used.cpu), used.peak_gb))
     return [
         {"events": events, "spec": spec, "text_ids": text_ids, "row_group": row_group}
-        | _ratios(Cost.least(references), Cost.least(boundings[spec]), commands[spec])
-        | {"bounding_ns_per_event": round(1e9 * Cost.least(boundings[spec]).seconds / events, 1)}
-        for spec in specs
+        | _ratios(of_spec)
+        | {"bounding_ns_per_event": round(1e9 * min(each.bounding.seconds for each in of_spec) / events, 1)}
+        for spec, of_spec in found.items()
     ]
 
 
-def _ratios(of_reference: Cost, of_bounding: Cost, commands: Sequence[Used]) -> dict[str, float]:
-    of_command = Cost.least([Cost(used.seconds, used.cpu) for used in commands])
-    costs = {"reference": of_reference, "bounding": of_bounding, "command": of_command}
+def _ratios(rounds: Sequence[Round]) -> dict[str, float]:
+    parts = ("reference", "bounding", "command")
+    least = {part: Cost.least([getattr(each, part) for each in rounds]) for part in parts}
+
+    def ratio(part: str, of: str) -> float:
+        found: list[float] = [getattr(getattr(each, part), of) / getattr(each.reference, of) for each in rounds]
+        return round(median(found), 2)
+
     return {
-        **{name: round(cost.seconds, 3) for name, cost in costs.items()},
-        **{f"{name}_cpu": round(cost.cpu, 3) for name, cost in costs.items()},
-        "memory_gb": round(max(used.peak_gb for used in commands), 3),
-        "bounding_ratio": round(of_bounding.seconds / of_reference.seconds, 2),
-        "command_ratio": round(of_command.seconds / of_reference.seconds, 2),
-        "bounding_cpu_ratio": round(of_bounding.cpu / of_reference.cpu, 2),
-        "command_cpu_ratio": round(of_command.cpu / of_reference.cpu, 2),
+        **{name: round(cost.seconds, 3) for name, cost in least.items()},
+        **{f"{name}_cpu": round(cost.cpu, 3) for name, cost in least.items()},
+        "memory_gb": round(max(each.memory_gb for each in rounds), 3),
+        "bounding_ratio": ratio("bounding", "seconds"),
+        "command_ratio": ratio("command", "seconds"),
+        "bounding_cpu_ratio": ratio("bounding", "cpu"),
+        "command_cpu_ratio": ratio("command", "cpu"),
     }
 
 

@@ -3,6 +3,7 @@
 import tempfile
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -81,11 +82,22 @@ def test_files_of_other_weeks_are_known_without_being_read(
     coverage: Coverage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a folder with a file for each week, that of a week is not searched for; its rows are counted."""
-    for name, hours in {"before": [-100, -1], "this": [0, 100], "after": [200, 300], "none": [None]}.items():
+    files: dict[str, list[int | None]] = {
+        "before": [-100, -1],
+        "this": [0, 100],
+        "after": [200, 300],
+        "none": [None],
+    }
+    for name, hours in files.items():
         write(tmp_path / f"{name}.parquet", hours, "TIMESTAMPTZ")
     asked: list[str] = []
     ask = DuckDbEngine.ask
-    monkeypatch.setattr(DuckDbEngine, "ask", lambda engine, sql: asked.append(sql) or ask(engine, sql))
+
+    def asking(engine: DuckDbEngine, sql: str) -> list[tuple[Any, ...]]:
+        asked.append(sql)
+        return ask(engine, sql)
+
+    monkeypatch.setattr(DuckDbEngine, "ask", asking)
     with open_duckdb_engine(LogSource((str(tmp_path),)), coverage.spec, region_names(coverage)) as engine:
         span = (WEEK.begin, WEEK.end)
         assert engine._files_holding(*span) == [str(tmp_path / "this.parquet")]
