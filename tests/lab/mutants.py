@@ -284,7 +284,7 @@ MUTANTS = {
     "unused_rows_bounded": Mutant(
         "rows without a known region are bounded with the others",
         _unused_rows_bounded,
-        tuple(f"{_UNUSED}[{case}]" for case in ("region-vaccination-v2", "levels-vaccination-v1")),
+        tuple(f"{_UNUSED}[{case}]" for case in ("levels-vaccination-v1", "levels-vaccination-v2")),
     ),
     "sensitivity_2": Mutant("sensitivity 2: a user-day counts twice", _twice, (_BOUNDS, _AUDIT)),
     "small_sigma": Mutant(
