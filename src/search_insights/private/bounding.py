@@ -160,7 +160,7 @@ def statements_of(sql: str) -> list[str]:
 
 
 def row_counts_query(names: RegionNames, *, knows_size: bool) -> str:
-    """Return the query that counts the rows of a day: all of them, those that are no events, those of unknown
+    """Return the query that counts the rows of a day: all of them, those that are not events, those of unknown
     categories, those that are not used, by reason, and for each column the events with a name that means no region.
 
     Nearly all rows are none of these. An engine that `knows_size` tells the number of all rows without reading them,

@@ -15,7 +15,7 @@
 --
 -- This relies on the same as bounding.sql.
 
--- Topics are rare. Searches about none have no bit, and are left out of the bits: that takes less time.
+-- Topics are rare: only searches about one are looked at for its bit.
 CREATE OR REPLACE TEMP VIEW contributions AS
 SELECT
     user_id,
