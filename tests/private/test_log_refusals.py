@@ -4,6 +4,9 @@ from pathlib import Path
 from typing import cast
 
 import duckdb
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
 import pytest
 
 from search_insights.errors import LogError
@@ -50,6 +53,19 @@ def test_csv_without_a_header_does_not_show_its_first_line(publisher: Publisher)
     code, out, err = publisher.anonymize(log)
     assert_refused(publisher, (code, out, err), f"{log}: no column 'user_id'", "the first line must name the columns")
     assert SECRET not in err
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_column_that_occurs_twice_is_refused_in_whichever_file(publisher: Publisher, suffix: str) -> None:
+    """DuckDB would take the first of the two, so a mistake in one file would make its users others. It is named."""
+    folder = publisher.folder / "log"
+    write_log(folder / f"1.{suffix}")
+    columns = {"user_id": ["1"], "timestamp": ["2021-03-08 12:00"], "region": ["94103"], "category": ["A1"]}
+    table = pa.table([["2"], *columns.values()], names=["user_id", *columns])
+    with (folder / f"2.{suffix}").open("wb") as file:
+        (pq.write_table if suffix == "parquet" else pa_csv.write_csv)(table, file)
+    words = f"log/2.{suffix}: column 'user_id' occurs twice; keep one of them"
+    assert_refused(publisher, publisher.anonymize(folder), words)
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ def _check_files(
 ) -> tuple[dict[str, str], str]:
     """Check the columns of Parquet or CSV files; return their types, and the role that gives topics."""
     types = types_in(connection, reader(files), source)
-    _refuse_duplicate_columns(connection, files[0], types, source)
+    _refuse_duplicate_columns(connection, files, types, source)
     # The first line of a CSV file may be someone's search instead of a header, so it is not shown.
     rule = "the first line must name the columns, and all lines have as many fields"
     require_columns(source, types, rule if format_of(files[0]) == "csv" else "")
@@ -171,13 +171,16 @@ def _check_files(
 
 
 def _refuse_duplicate_columns(
-    connection: "duckdb.DuckDBPyConnection", file: str, types: Mapping[str, str], source: LogSource
+    connection: "duckdb.DuckDBPyConnection", files: Sequence[str], types: Mapping[str, str], source: LogSource
 ) -> None:
-    """Refuse a column that occurs twice: DuckDB would take the first, and call the second user_id_1."""
-    for role in (*source.required, *TOPIC_COLUMNS):
-        column = source.column(role)
-        if f"{column}_1" in types and header(connection, file, source).count(column) > 1:
-            raise LogError(f"{file}: column {column!r} occurs twice; keep one of them")
+    """Refuse a column that occurs twice in any file: DuckDB would take the first, and call the second user_id_1."""
+    columns = [source.column(role) for role in (*source.required, *TOPIC_COLUMNS)]
+    doubtful = [column for column in columns if f"{column}_1" in types]
+    for file in files if doubtful else ():
+        names = header(connection, file, source)
+        for column in doubtful:
+            if names.count(column) > 1:
+                raise LogError(f"{file}: column {column!r} occurs twice; keep one of them")
 
 
 def _copy(
