@@ -5,7 +5,7 @@ A week that the store already holds is left alone: drawing noise for it again wo
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from importlib import metadata
@@ -123,12 +123,14 @@ def anonymize(
     require_promise(coverage.spec)
     now = datetime.now(UTC)  # once: a clock may be set while weeks are counted
     require_ended(weeks, now)
-    given_names = region_names(coverage, source)  # what is wrong with columns is told before a store is made
     shown = [(folder, published_weeks(folder)) for folder in datasets if holds_dataset(folder)]
     is_new = is_unused(store_path)
     if is_new and not another_release:
         refuse_second_store(store_path, coverage, weeks, identity)
-    with _noise_ahead(coverage, is_new) as ahead, create_or_open_store(store_path, coverage, identity) as store:
+    with ExitStack() as opened:
+        ahead = opened.enter_context(_noise_ahead(coverage, is_new))
+        given_names = region_names(coverage, source)  # what is wrong with columns is told before a store is made
+        store = opened.enter_context(create_or_open_store(store_path, coverage, identity))
         refuse_older_copy(store, published_weeks_of, shown)
         weeks = [_week_of_its_edition(store, week, coverage) for week in weeks]
         require_ended(weeks, now)  # again: an edition may have another time zone
