@@ -15,7 +15,7 @@ the column has a name that is not in the table, the search does not count at tha
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, takewhile
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ import numpy as np
 from search_insights.errors import GeographyError, InputError
 from search_insights.private.log import LogSource
 from search_insights.spec.coverage import Coverage
+from search_insights.spec.geography import Region
 from search_insights.support.arrays import Numbers
 
 # The layout of a draw, from the low end: size class, place, random bits, and three bits that put some events first:
@@ -174,36 +175,38 @@ def _column(
     """Return a column whose names have these numbers, with the bits of their draws."""
     decides = not coverage.spec.has_one_place and role in ("region", *coverage.spec.classed_levels[-1:])
     unreported = UNREPORTED if decides else 0
-    bits_of = _bits_of_regions(coverage, unreported)
-    of_region = {number: bits_of[first + number] for number in set(numbers.values()) if 0 < number < no_region}
-    bits = [(number << (shift + CLASS_BITS)) | of_region.get(number, unreported) for number in numbers.values()]
-    return NameColumn(
-        role, log_column, tuple(numbers), np.array(bits, dtype=np.int64), first, no_region, shift, unreported
-    )
+    of_name = np.fromiter(numbers.values(), dtype=np.int64, count=len(numbers))
+    is_region = (of_name > 0) & (of_name < no_region)
+    of_region = _bits_of_regions(coverage, unreported)[np.where(is_region, first + of_name, 0)]
+    bits = of_name << (shift + CLASS_BITS) | np.where(is_region, of_region, unreported)
+    return NameColumn(role, log_column, tuple(numbers), bits, first, no_region, shift, unreported)
 
 
-def _counted(coverage: Coverage) -> list[int]:
-    """Return the indexes of the regions from the coarsest counted level down; the country itself counts nowhere."""
-    levels = coverage.geography.levels
-    counted = levels[levels.index(coverage.spec.level_names[0]) :]
-    return [i for i, region in enumerate(coverage.geography.regions) if region.level in counted]
+def _counted(coverage: Coverage) -> tuple[int, tuple[Region, ...]]:
+    """Return the regions from the coarsest counted level down, and the index of the first; the country is none."""
+    levels, regions = coverage.geography.levels, coverage.geography.regions
+    above = levels[: levels.index(coverage.spec.level_names[0])]
+    first = sum(1 for _ in takewhile(lambda region: region.level in above, regions))  # they come level by level
+    return first, regions[first:]
 
 
 def _names_at(coverage: Coverage, code_level: str) -> dict[str, int]:
     """Return the region of each name if all bare codes belong to a level; a place_id that is only the code is one."""
-    regions, counted = coverage.geography.regions, _counted(coverage)
-    levels = dict.fromkeys(regions[i].level for i in counted)
+    first, regions = _counted(coverage)
+    levels = dict.fromkeys(region.level for region in regions)
     if code_level not in levels:
         raise InputError(f"`code_level` {code_level}: the levels are {', '.join(levels)}")
-    place_ids = {regions[i].place_id: i for i in counted if regions[i].place_id != regions[i].code}
-    return place_ids | {regions[i].code: i for i in counted if regions[i].level == code_level}
+    place_ids = {region.place_id: i for i, region in enumerate(regions, first) if region.place_id != region.code}
+    return place_ids | {region.code: i for i, region in enumerate(regions, first) if region.level == code_level}
 
 
 def _names(coverage: Coverage, ambiguous_levels: Sequence[str]) -> dict[str, int]:
     """Return the region of each name; bare codes of ambiguous levels have a number that stands for no region."""
-    regions, counted = coverage.geography.regions, _counted(coverage)
-    names = {regions[i].code: i for i in counted} | {regions[i].place_id: i for i in counted}
-    return names | {regions[i].code: len(regions) for i in counted if regions[i].level in ambiguous_levels}
+    first, regions = _counted(coverage)
+    names = {region.code: i for i, region in enumerate(regions, first)}
+    names |= {region.place_id: i for i, region in enumerate(regions, first)}
+    no_region = first + len(regions)
+    return names | {region.code: no_region for region in regions if region.level in ambiguous_levels}
 
 
 def _sharing_levels(coverage: Coverage) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -213,15 +216,14 @@ def _sharing_levels(coverage: Coverage) -> tuple[tuple[str, ...], tuple[str, ...
     """
     levels = coverage.geography.levels
     codes: dict[str, set[str]] = {level: set() for level in levels}
-    for i in _counted(coverage):
-        region = coverage.geography.regions[i]
+    for region in _counted(coverage)[1]:
         codes[region.level].add(region.code)
     pairs = [pair for pair in combinations(levels, 2) if not codes[pair[0]].isdisjoint(codes[pair[1]])]
     coarser, finer = ({pair[side] for pair in pairs} for side in (0, 1))
     return tuple(x for x in levels if x in coarser | finer), tuple(x for x in levels if x in coarser)
 
 
-def _bits_of_regions(coverage: Coverage, unreported: int) -> list[int]:
+def _bits_of_regions(coverage: Coverage, unreported: int) -> Numbers:
     """Return for each region the number of its size class, 0 if it has none, and whether it lies in no reported one.
 
     A region lies in a reported one if it, or one above it, is reported at the finest classed level.
@@ -235,4 +237,4 @@ def _bits_of_regions(coverage: Coverage, unreported: int) -> list[int]:
         if region.parent in lies_in_reported or (reported and region.level in finest):
             lies_in_reported.add(region.place_id)
         bits.append(numbers[size_class] | (0 if region.place_id in lies_in_reported else unreported))
-    return bits
+    return np.array(bits, dtype=np.int64)
