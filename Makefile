@@ -20,17 +20,18 @@ help:
 demo: $(VENV)/core.stamp
 	$(BIN)/search-insights demo
 
-# Two files of tests at once; so no matrix is multiplied on two cores, where threads that wait would cost time of others.
+# Three files of tests at once, on two cores: those with a browser or Spark often wait. No matrix is multiplied on
+# several cores, where threads that wait would cost time of others.
 test thorough: export OMP_NUM_THREADS := 1
 test thorough: export OPENBLAS_NUM_THREADS := 1
 test: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --num-workers 2
-	$(BIN)/pytest --numprocesses 2 --dist loadfile
+	$(BIN)/pytest --numprocesses 3 --dist loadfile
 
 thorough: $(VENV)/dev.stamp
-	$(BIN)/pytest --numprocesses 2 --dist loadfile -m thorough
+	$(BIN)/pytest --numprocesses 3 --dist loadfile -m thorough
 
 # What takes too long for every change; evidence/README.md lists the parts, and how to run some of them.
 evidence: thorough
