@@ -30,7 +30,7 @@ from search_insights.store.store import Store
 from search_insights.support.arrays import Counts, Floats
 from search_insights.trends import derive
 from search_insights.trends.reconciliation import reconciled
-from tests.support.other_country import other_spec, plain_spec
+from tests.support.other_country import audited_spec, other_spec, plain_spec
 
 Patch = pytest.MonkeyPatch
 VARIABLE = "SEARCH_INSIGHTS_MUTANT"
@@ -194,9 +194,8 @@ _add_noise = noise.add_noise
 
 
 # The sigmas of the coarsest level of every release that the tests speak of.
-_COARSEST = [
-    s.value for spec in (load_spec(), plain_spec(), other_spec()) for s in spec.sigmas if s.level == spec.level_names[0]
-]
+_SPECS = (load_spec(), plain_spec(), audited_spec(), other_spec())
+_COARSEST = [s.value for spec in _SPECS for s in spec.sigmas if s.level == spec.level_names[0]]
 
 
 def _floats(counts: Counts, sigmas: Floats) -> Counts:
