@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 from scipy import stats
 
 from search_insights.audit.attack import exact_counts, neighbouring_logs, worst_user_day
-from search_insights.audit.audit import audit
+from search_insights.audit.audit import Audit, Progress, audit
 from search_insights.audit.bound import Difference, Tally, bound, draws_needed, lower_advantage
 from search_insights.audit.store_attack import RISK, _check_size, audit_store
 from search_insights.dp.accounting import account, advantage_of, trend_cases
@@ -234,8 +233,19 @@ def test_no_difference_gives_no_epsilon() -> None:
 
 
 def test_the_command_prints_every_case_as_json(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scripts rely on cases with name, epsilon_lower, epsilon_upper and confidence; exit 0 if nothing was broken."""
-    monkeypatch.setattr("search_insights.audit.audit.audit", partial(audit, confidence=CONFIDENCE))
+    """Scripts rely on cases with name, epsilon_lower, epsilon_upper and confidence; exit 0 if nothing was broken.
+
+    The same audit is shown to people in words.
+    """
+    made: list[Audit] = []
+
+    def audited_once(coverage: Coverage, draws: int | None, progress: Progress) -> Audit:
+        assert draws == 500
+        if not made:
+            made.append(audit(coverage, draws, CONFIDENCE, progress))
+        return made[0]
+
+    monkeypatch.setattr("search_insights.audit.audit.audit", audited_once)
     options = ("--spec", other_spec_file(tmp_path), "--geography", other_geography(tmp_path), "--draws", "500")
     code, out, _ = run("audit", *options, "--json")
     answer = json.loads(out)
