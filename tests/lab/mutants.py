@@ -8,6 +8,7 @@ import inspect
 import sys
 import textwrap
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -184,10 +185,13 @@ def _unused_rows_bounded(monkeypatch: Patch) -> None:
 
 
 def other_noise(instead: Callable[[Counts, Floats], Counts]) -> Callable[[Patch], None]:
-    """Return what replaces the noise, also where it was drawn already when the counts are known."""
-    return lambda monkeypatch: everywhere(
-        monkeypatch, noise.add_noise, lambda counts, sigmas, drawn=None: instead(counts, sigmas)
-    )
+    """Return what replaces the noise, also where it would be drawn before the counts are known: there it is not."""
+
+    def put_in(monkeypatch: Patch) -> None:
+        everywhere(monkeypatch, noise.add_noise, lambda counts, sigmas, drawn=None: instead(counts, sigmas))
+        monkeypatch.setattr(anonymization, "drawing_noise", lambda sigmas: nullcontext())
+
+    return put_in
 
 
 _add_noise = noise.add_noise
