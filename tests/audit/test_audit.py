@@ -2,7 +2,8 @@
 
 import json
 import math
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from search_insights.audit.attack import exact_counts, neighbouring_logs, worst_user_day
+from search_insights.audit.attack import Neighbours, exact_counts, neighbouring_logs, worst_user_day
 from search_insights.audit.audit import Audit, Progress, audit
 from search_insights.audit.bound import Difference, Tally, bound, draws_needed, lower_advantage
 from search_insights.audit.store_attack import RISK, _check_size, audit_store
@@ -110,6 +111,14 @@ def test_the_promise_is_not_broken_in_a_little_country(tmp_path: Path) -> None:
     assert [case.name for case in found.cases] == ["small", "medium", "large", "state_only"]
 
 
+@pytest.fixture(scope="module")
+def attacked(other_coverage: Coverage) -> Iterator[tuple[Neighbours, list[Counts]]]:
+    """Neighbouring logs of Qazaria, which no test changes, and their exact counts."""
+    cells = CellList(other_coverage)
+    with neighbouring_logs(other_coverage, worst_user_day(other_coverage, trend_cases(other_coverage.spec)[0])) as logs:
+        yield logs, [exact_counts(cells, log, logs.week) for log in (logs.without, logs.with_it)]
+
+
 Noise = Callable[[Counts, Floats], Counts]
 
 
@@ -130,14 +139,16 @@ def test_noise_that_is_not_as_promised_is_found_in_the_store(
     break_it: Callable[[pytest.MonkeyPatch], None],
     finding: str,
     other_coverage: Coverage,
+    attacked: tuple[Neighbours, list[Counts]],
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Empty cells, a level without noise, a seed, one draw for many cells: each is found in what was stored."""
     break_it(monkeypatch)
-    cells = CellList(other_coverage)
-    with neighbouring_logs(other_coverage, worst_user_day(other_coverage, trend_cases(other_coverage.spec)[0])) as logs:
-        exact = [exact_counts(cells, log, logs.week) for log in (logs.without, logs.with_it)]
-        findings = audit_store(cells, logs, exact, lambda text: None)
+    logs, exact = attacked
+    without, with_it = (Path(shutil.copy(log, tmp_path)) for log in (logs.without, logs.with_it))
+    here = replace(logs, without=without, with_it=with_it)  # the stores are made beside the logs
+    findings = audit_store(CellList(other_coverage), here, exact, lambda text: None)
     assert finding in [f.name for f in findings if not f.holds], findings
 
 
