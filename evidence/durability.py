@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.lab.damage import flip, flips
-from tests.lab.kill_cases import BACKUP, PUBLISH, WEEKS, anonymize_words, cases, new_folder, week_query
+from tests.lab.kill_cases import BACKUP, PUBLISH, WEEKS, Cases, anonymize_words, new_folder, week_query
 from tests.lab.kills import Case, Ended, Step, Tally, check, die_after_commit, random_moments, run_process, steps_of
 from tests.lab.large_days import LARGE_DAYS, measure
 from tests.lab.soak import soak
@@ -92,7 +92,7 @@ def _killed(fault: str, points: Callable[[Case, int], list[Point]]) -> list[Row]
     """Kill each command at its points, and check its promises each time."""
     rows = []
     with tempfile.TemporaryDirectory() as home:
-        for number, case in enumerate(cases(Path(home))):
+        for number, case in enumerate(Cases(Path(home)).values()):
             tally, broken, tries = Tally(), [], points(case, number)
             for step, seconds in tries:
                 try:

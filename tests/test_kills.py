@@ -22,9 +22,8 @@ from search_insights.store.top_searches import add_top_searches
 from search_insights.support import replace_folder
 from search_insights.support.replace_folder import replacing
 from search_insights.support.working_folder import working_folder
-from tests.lab.kill_cases import WEEKS, anonymize_words, cases, new_folder
+from tests.lab.kill_cases import WEEKS, Cases, anonymize_words, new_folder
 from tests.lab.kills import (
-    Case,
     Step,
     Tally,
     check,
@@ -58,9 +57,9 @@ CRITICAL = ("anonymize, first", "anonymize, later", "publish, again", "store res
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
-    """The folder before each command."""
-    return {case.name: case for case in cases(tmp_path_factory.mktemp("cases"))}
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Cases:
+    """The folder before each command, made when a test needs it."""
+    return Cases(tmp_path_factory.mktemp("cases"))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +70,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
         if name not in ("run", "anonymize, texts")  # see below
     ],
 )
-def test_a_kill_at_a_step_leaves_all_or_nothing(prepared: dict[str, Case], name: str) -> None:
+def test_a_kill_at_a_step_leaves_all_or_nothing(prepared: Cases, name: str) -> None:
     """Killed before lines spread over the whole run, the program keeps the promises of `tests/lab/kills.py`."""
     case, tally = prepared[name], Tally()
     steps = steps_of(case, most=1)
@@ -81,7 +80,7 @@ def test_a_kill_at_a_step_leaves_all_or_nothing(prepared: dict[str, Case], name:
     assert tally.ended == 0
 
 
-def test_a_kill_around_the_commit_leaves_all_or_nothing(prepared: dict[str, Case]) -> None:
+def test_a_kill_around_the_commit_leaves_all_or_nothing(prepared: Cases) -> None:
     """The same promises hold before every third line of the commit; `make evidence` tries every line."""
     case, tally = prepared["anonymize, later"], Tally()
     around = [step for step in steps_of(case, most=1) if step[0] == "store/store.py" and step[1] in lines_of_commit()]
@@ -92,7 +91,7 @@ def test_a_kill_around_the_commit_leaves_all_or_nothing(prepared: dict[str, Case
     assert tally.killed == len(tried)
 
 
-def test_a_kill_among_the_texts_of_a_week_leaves_all_or_nothing(prepared: dict[str, Case]) -> None:
+def test_a_kill_among_the_texts_of_a_week_leaves_all_or_nothing(prepared: Cases) -> None:
     """Killed when the second week's texts are added but not committed, the first week stays and is not noised again."""
     case, tally = prepared["anonymize, texts"], Tally()
     lines, first = inspect.getsourcelines(add_top_searches)
@@ -107,7 +106,7 @@ def lines_of_commit() -> range:
 
 
 @pytest.mark.parametrize("name", ["anonymize, later", "publish, again"])
-def test_a_kill_at_a_random_moment_leaves_all_or_nothing(prepared: dict[str, Case], name: str) -> None:
+def test_a_kill_at_a_random_moment_leaves_all_or_nothing(prepared: Cases, name: str) -> None:
     """The same promises hold wherever the process is killed, also in the database's own code."""
     case, tally = prepared[name], Tally()
     for moment in random_moments(case, 2, seed=7):
@@ -119,9 +118,7 @@ def test_a_kill_at_a_random_moment_leaves_all_or_nothing(prepared: dict[str, Cas
     "function",
     [None, *(pytest.param(f, marks=pytest.mark.thorough) for f in (replace_folder._exchange, backups.delete_surplus))],
 )
-def test_a_killed_run_is_completed_by_the_next(
-    prepared: dict[str, Case], function: Callable[..., object] | None
-) -> None:
+def test_a_killed_run_is_completed_by_the_next(prepared: Cases, function: Callable[..., object] | None) -> None:
     """Killed after the commit, when the new dataset is in place and the old not removed, before a deletion."""
     case, store = prepared["run"], Path("store.db")
     with copy_of(case) as folder:
@@ -149,7 +146,7 @@ def last_step(function: Callable[..., object]) -> Step:
     return module, first + len(lines) - (1 if function is replace_folder._exchange else 2), 1
 
 
-def test_every_case_is_tested(prepared: dict[str, Case]) -> None:
+def test_every_case_is_tested(prepared: Cases) -> None:
     """A new case must be added to the names that are tested here."""
     assert list(prepared) == NAMES
 
@@ -171,7 +168,7 @@ def test_a_signal_ends_a_run_cleanly(tmp_path: Path, send: int) -> None:
 
 @pytest.mark.parametrize("send", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.thorough
-def test_a_signal_during_a_query_is_not_a_fault(prepared: dict[str, Case], send: int) -> None:
+def test_a_signal_during_a_query_is_not_a_fault(prepared: Cases, send: int) -> None:
     """DuckDB turns the exception of a signal into an error of its own; the exit code is still that of the signal."""
     case = prepared["publish, again"]
     seconds = seconds_of(case)

@@ -2,17 +2,17 @@
 
 import json
 import math
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from search_insights.audit.attack import exact_counts, neighbouring_logs, worst_user_day
-from search_insights.audit.audit import audit
+from search_insights.audit.attack import Neighbours, exact_counts, neighbouring_logs, worst_user_day
+from search_insights.audit.audit import Audit, Progress, audit
 from search_insights.audit.bound import Difference, Tally, bound, draws_needed, lower_advantage
 from search_insights.audit.store_attack import RISK, _check_size, audit_store
 from search_insights.dp.accounting import account, advantage_of, trend_cases
@@ -26,18 +26,18 @@ from search_insights.support.arrays import Counts, Floats
 from tests.lab.mutants import MUTANTS, other_noise
 from tests.support.command_line import Run
 from tests.support.logs import LITTLE_REGIONS, little_coverage, little_geography
-from tests.support.other_country import other_geography, other_spec_file, plain_spec, write_csv
+from tests.support.other_country import audited_spec, other_geography, other_spec_file, plain_spec, write_csv
 
 # So many that the bound is above 80 % of the accounted epsilon in all but one of ten million runs.
-DRAWS = 18_000
+DRAWS = 5_400
 # Higher than the command's 99.9 %, so that these tests raise a false alarm less than once in a million runs.
 CONFIDENCE = 1 - 1e-7
 
 
 @pytest.fixture(scope="module")
 def plain_coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
-    """The two-level release without classes: one case of six mechanisms."""
-    return Coverage(plain_spec(), load_geography(other_geography(tmp_path_factory.mktemp("plain"))))
+    """The two-level release without classes: one case of six mechanisms. Its epsilon is large, so few draws will do."""
+    return Coverage(audited_spec(), load_geography(other_geography(tmp_path_factory.mktemp("plain"))))
 
 
 def test_the_worst_user_day_reaches_every_mechanism_of_its_case_by_one(
@@ -111,6 +111,14 @@ def test_the_promise_is_not_broken_in_a_little_country(tmp_path: Path) -> None:
     assert [case.name for case in found.cases] == ["small", "medium", "large", "state_only"]
 
 
+@pytest.fixture(scope="module")
+def attacked(other_coverage: Coverage) -> Iterator[tuple[Neighbours, list[Counts]]]:
+    """Neighbouring logs of Qazaria, which no test changes, and their exact counts."""
+    cells = CellList(other_coverage)
+    with neighbouring_logs(other_coverage, worst_user_day(other_coverage, trend_cases(other_coverage.spec)[0])) as logs:
+        yield logs, [exact_counts(cells, log, logs.week) for log in (logs.without, logs.with_it)]
+
+
 Noise = Callable[[Counts, Floats], Counts]
 
 
@@ -131,14 +139,16 @@ def test_noise_that_is_not_as_promised_is_found_in_the_store(
     break_it: Callable[[pytest.MonkeyPatch], None],
     finding: str,
     other_coverage: Coverage,
+    attacked: tuple[Neighbours, list[Counts]],
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Empty cells, a level without noise, a seed, one draw for many cells: each is found in what was stored."""
     break_it(monkeypatch)
-    cells = CellList(other_coverage)
-    with neighbouring_logs(other_coverage, worst_user_day(other_coverage, trend_cases(other_coverage.spec)[0])) as logs:
-        exact = [exact_counts(cells, log, logs.week) for log in (logs.without, logs.with_it)]
-        findings = audit_store(cells, logs, exact, lambda text: None)
+    logs, exact = attacked
+    without, with_it = (Path(shutil.copy(log, tmp_path)) for log in (logs.without, logs.with_it))
+    here = replace(logs, without=without, with_it=with_it)  # the stores are made beside the logs
+    findings = audit_store(CellList(other_coverage), here, exact, lambda text: None)
     assert finding in [f.name for f in findings if not f.holds], findings
 
 
@@ -234,8 +244,19 @@ def test_no_difference_gives_no_epsilon() -> None:
 
 
 def test_the_command_prints_every_case_as_json(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scripts rely on cases with name, epsilon_lower, epsilon_upper and confidence; exit 0 if nothing was broken."""
-    monkeypatch.setattr("search_insights.audit.audit.audit", partial(audit, confidence=CONFIDENCE))
+    """Scripts rely on cases with name, epsilon_lower, epsilon_upper and confidence; exit 0 if nothing was broken.
+
+    The same audit is shown to people in words.
+    """
+    made: list[Audit] = []
+
+    def audited_once(coverage: Coverage, draws: int | None, progress: Progress) -> Audit:
+        assert draws == 500
+        if not made:
+            made.append(audit(coverage, draws, CONFIDENCE, progress))
+        return made[0]
+
+    monkeypatch.setattr("search_insights.audit.audit.audit", audited_once)
     options = ("--spec", other_spec_file(tmp_path), "--geography", other_geography(tmp_path), "--draws", "500")
     code, out, _ = run("audit", *options, "--json")
     answer = json.loads(out)

@@ -76,6 +76,11 @@ def text(content: str | bytes, name: str = "log.csv") -> Make:
     return make
 
 
+def bomb(begin: bytes, name: str) -> Make:
+    """Make a small file that becomes 50 MB in one line; when it is needed, because packing it takes time."""
+    return lambda folder: text(gzip.compress(begin + b"0" * 50_000_000), name)(folder)
+
+
 def cut_parquet(folder: Path) -> Path:
     path = write_log(folder / "log.parquet")
     path.write_bytes(path.read_bytes()[:-500])
@@ -179,8 +184,8 @@ CORPUS: dict[str, tuple[Make, str]] = {
     "text called gzip": (text(CSV, "log.csv.gz"), "cannot be read as csv"),
     "gzip cut short": (text(gzip.compress(os.urandom(9) + (CSV * 50).encode())[:-3000], "log.csv.gz"), "cannot"),
     "gzip": (text(gzip.compress(CSV.encode()), "log.csv.gz"), ""),
-    "a bomb of one line": (text(gzip.compress(HEADER.encode() + b"0" * 50_000_000), "log.csv.gz"), "as many fields"),
-    "a bomb of one line of JSON": (text(gzip.compress(b'{"a": "' + b"0" * 50_000_000), "log.jsonl.gz"), "cannot"),
+    "a bomb of one line": (bomb(HEADER.encode(), "log.csv.gz"), "as many fields"),
+    "a bomb of one line of JSON": (bomb(b'{"a": "', "log.jsonl.gz"), "cannot"),
     "JSON in UTF-16": (text('{"user_id": "hushhush"}\n'.encode("utf-16"), "log.jsonl"), "cannot be read as JSON lines"),
     "a folder called Parquet": (folder_of("log.parquet"), "a folder without log files"),
     "a link to itself": (folder_of("log.parquet", "log.parquet"), NOT_REGULAR),

@@ -4,9 +4,12 @@ They publish Qazaria, a country small enough for hundreds of runs. Add a `Case` 
 """
 
 import shutil
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, timedelta
+from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import duckdb
 
@@ -69,6 +72,15 @@ folder = "backups"
 keep = 1
 """  # without a site: its building is killed by itself
 PUBLISH = ("publish", "--store", "store.db", "--out", "dataset")
+LATER = str(WEEKS[-1] + timedelta(weeks=1))
+FILES = ("store.db", "store.db.journal")
+INIT = ("init", "--out", "new", "--geography", "qazaria.csv", "--time-zone", "UTC", "--topic", "heating")
+SECOND_BACKUP = (*BACKUP[:-1], "second.db")
+RESTORE = ("store", "restore", "backup.db", "--store", "store.db", "--dataset", "dataset", "--replace")
+LOSE = ("store", "lose", "--store", "store.db", "--week", LATER, "--reason", "no log")
+NOTE = ("store", "note", "--store", "store.db", "--week", str(WEEKS[0]), "--reason", "a server was down")
+EDITION = ("store", "edition", "--store", "store.db", "--spec", "louder.toml", "--from", LATER, "--reason", "why")
+ONCE = frozenset({0, 2})  # a command that was done already is refused
 
 
 def new_folder(folder: Path, *weeks: date) -> Path:
@@ -115,36 +127,70 @@ def text_words(*weeks: date) -> tuple[str, ...]:
     return ("anonymize", "log", "--store", "store.db", *spec, *named)
 
 
-def cases(home: Path) -> list[Case]:
-    """Prepare the cases, each with its folder."""
-    nothing = new_folder(home / "nothing", *WEEKS)
-    one = _after(nothing, home / "one", anonymize_words(WEEKS[0]), PUBLISH)
-    three = _after(one, home / "three", BACKUP, anonymize_words(*WEEKS))
-    shown = _after(one, home / "shown", DASHBOARD, anonymize_words(*WEEKS), PUBLISH)
-    files = ("store.db", "store.db.journal")
-    restore = ("store", "restore", "backup.db", "--store", "store.db", "--dataset", "dataset", "--replace")
-    second = (*BACKUP[:-1], "second.db")
-    later = str(WEEKS[-1] + timedelta(weeks=1))
-    note = ("store", "note", "--store", "store.db", "--week", str(WEEKS[0]), "--reason", "a server was down")
-    lose = ("store", "lose", "--store", "store.db", "--week", later, "--reason", "no log")
-    edition = ("store", "edition", "--store", "store.db", "--spec", "louder.toml", "--from", later, "--reason", "why")
-    begin = ("init", "--out", "new", "--geography", "qazaria.csv", "--time-zone", "UTC", "--topic", "heating")
-    return [
-        Case("init", one, begin, makes=("new",), again=frozenset({0, 2})),
-        Case("anonymize, first", nothing, anonymize_words(*WEEKS[:2]), makes=files),
-        Case("anonymize, later", one, anonymize_words(*WEEKS), makes=files),
-        Case("anonymize, texts", text_folder(home / "texts"), text_words(*TEXT_WEEKS), makes=files),
-        Case("publish, first", _without_dataset(three, home / "unpublished"), PUBLISH, makes=("dataset",)),
-        Case("publish, again", three, (*PUBLISH, "--counts")),
-        Case("store backup", three, second, makes=("second.db",), again=frozenset({0, 2})),
-        Case("dashboard", shown, DASHBOARD, folders=("dataset", "site")),
-        Case("combine", _with_neighbour(three, home / "countries"), COMBINE, makes=("world",)),
-        Case("store restore", three, restore, makes=("store.db.old", "store.db.old.wal"), may_lack=WEEKS[1:]),
-        Case("store lose", three, lose, again=frozenset({0, 2})),
-        Case("store note", three, note, again=frozenset({0, 2})),
-        Case("store edition", _with_louder_spec(three, home / "edition"), edition, again=frozenset({0, 2})),
-        Case("run", _with_settings(one, home / "run"), ("run",), makes=(*files, "backups", *RUN_FILES)),
-    ]
+class Cases(Mapping[str, Case]):
+    """The cases by name. A case and the folders that it starts from are prepared when they are first asked for."""
+
+    def __init__(self, home: Path) -> None:
+        """Prepare nothing yet; the folders will be in `home`."""
+        self._home = home
+        self._prepared: dict[str, Case] = {}
+
+    def __getitem__(self, name: str) -> Case:
+        """Return a case; one that is asked for again is the same."""
+        if name not in self._prepared:
+            self._prepared[name] = self._CASES[name](self, name)
+        return self._prepared[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._CASES)
+
+    def __len__(self) -> int:
+        return len(self._CASES)
+
+    @cached_property
+    def _nothing(self) -> Path:
+        return new_folder(self._home / "nothing", *WEEKS)
+
+    @cached_property
+    def _one(self) -> Path:
+        return _after(self._nothing, self._home / "one", anonymize_words(WEEKS[0]), PUBLISH)
+
+    @cached_property
+    def _three(self) -> Path:
+        return _after(self._one, self._home / "three", BACKUP, anonymize_words(*WEEKS))
+
+    @cached_property
+    def _shown(self) -> Path:
+        return _after(self._one, self._home / "shown", DASHBOARD, anonymize_words(*WEEKS), PUBLISH)
+
+    _CASES: ClassVar[dict[str, Callable[["Cases", str], Case]]] = {
+        "init": lambda at, name: Case(name, at._one, INIT, makes=("new",), again=ONCE),
+        "anonymize, first": lambda at, name: Case(name, at._nothing, anonymize_words(*WEEKS[:2]), makes=FILES),
+        "anonymize, later": lambda at, name: Case(name, at._one, anonymize_words(*WEEKS), makes=FILES),
+        "anonymize, texts": lambda at, name: Case(
+            name, text_folder(at._home / "texts"), text_words(*TEXT_WEEKS), makes=FILES
+        ),
+        "publish, first": lambda at, name: Case(
+            name, _without_dataset(at._three, at._home / "unpublished"), PUBLISH, makes=("dataset",)
+        ),
+        "publish, again": lambda at, name: Case(name, at._three, (*PUBLISH, "--counts")),
+        "store backup": lambda at, name: Case(name, at._three, SECOND_BACKUP, makes=("second.db",), again=ONCE),
+        "dashboard": lambda at, name: Case(name, at._shown, DASHBOARD, folders=("dataset", "site")),
+        "combine": lambda at, name: Case(
+            name, _with_neighbour(at._three, at._home / "countries"), COMBINE, makes=("world",)
+        ),
+        "store restore": lambda at, name: Case(
+            name, at._three, RESTORE, makes=("store.db.old", "store.db.old.wal"), may_lack=WEEKS[1:]
+        ),
+        "store lose": lambda at, name: Case(name, at._three, LOSE, again=ONCE),
+        "store note": lambda at, name: Case(name, at._three, NOTE, again=ONCE),
+        "store edition": lambda at, name: Case(
+            name, _with_louder_spec(at._three, at._home / "edition"), EDITION, again=ONCE
+        ),
+        "run": lambda at, name: Case(
+            name, _with_settings(at._one, at._home / "run"), ("run",), makes=(*FILES, "backups", *RUN_FILES)
+        ),
+    }
 
 
 def _with_settings(before: Path, folder: Path) -> Path:

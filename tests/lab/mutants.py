@@ -8,6 +8,7 @@ import inspect
 import sys
 import textwrap
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,7 +31,7 @@ from search_insights.store.store import Store
 from search_insights.support.arrays import Counts, Floats
 from search_insights.trends import derive
 from search_insights.trends.reconciliation import reconciled
-from tests.support.other_country import other_spec, plain_spec
+from tests.support.other_country import audited_spec, other_spec, plain_spec
 
 Patch = pytest.MonkeyPatch
 VARIABLE = "SEARCH_INSIGHTS_MUTANT"
@@ -184,19 +185,21 @@ def _unused_rows_bounded(monkeypatch: Patch) -> None:
 
 
 def other_noise(instead: Callable[[Counts, Floats], Counts]) -> Callable[[Patch], None]:
-    """Return what replaces the noise, also where it was drawn already when the counts are known."""
-    return lambda monkeypatch: everywhere(
-        monkeypatch, noise.add_noise, lambda counts, sigmas, drawn=None: instead(counts, sigmas)
-    )
+    """Return what replaces the noise, also where it would be drawn before the counts are known: there it is not."""
+
+    def put_in(monkeypatch: Patch) -> None:
+        everywhere(monkeypatch, noise.add_noise, lambda counts, sigmas, drawn=None: instead(counts, sigmas))
+        monkeypatch.setattr(anonymization, "drawing_noise", lambda sigmas: nullcontext())
+
+    return put_in
 
 
 _add_noise = noise.add_noise
 
 
 # The sigmas of the coarsest level of every release that the tests speak of.
-_COARSEST = [
-    s.value for spec in (load_spec(), plain_spec(), other_spec()) for s in spec.sigmas if s.level == spec.level_names[0]
-]
+_SPECS = (load_spec(), plain_spec(), audited_spec(), other_spec())
+_COARSEST = [s.value for spec in _SPECS for s in spec.sigmas if s.level == spec.level_names[0]]
 
 
 def _floats(counts: Counts, sigmas: Floats) -> Counts:

@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from search_insights.anonymization import anonymize
 from search_insights.dataset.folder import published_weeks
+from search_insights.private.log import LogSource
 from search_insights.store.backup import back_up
 from search_insights.store.journal import journal_path, read_journal
 from search_insights.trends.scaling import scale_problems
 from tests.support.command_line import Run
-from tests.support.logs import MONDAY, NEXT_WEEK, Publisher, searches
+from tests.support.logs import MONDAY, NEXT_WEEK, WEEK, Publisher, little_coverage, searches, write_log
+from tests.support.quick_accounting import patch_accounting
+from tests.support.stores import copy_of_store
 
 FIRST, SECOND = date.fromisoformat(MONDAY), NEXT_WEEK.first_day
 THIRD = SECOND + timedelta(weeks=1)
@@ -20,10 +24,33 @@ THIRD = SECOND + timedelta(weeks=1)
 pytestmark = pytest.mark.usefixtures("quick_accounting")
 
 
+def log_of(folder: Path, week: date) -> Path:
+    """Write the log of a week."""
+    noon = f"TIMESTAMPTZ '{week} 20:00:00+00' + to_days((i % 7)::INTEGER)"
+    return write_log(folder / f"{week}.parquet", searches(timestamp=noon, rows=14_000))
+
+
+@pytest.fixture(scope="module")
+def first_week(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with the first week, of which every test has a copy."""
+    folder = tmp_path_factory.mktemp("first")
+    store, log = folder / "store.db", LogSource((str(log_of(folder, FIRST)),))
+    with pytest.MonkeyPatch.context() as patch:
+        patch_accounting(patch.setattr)
+        anonymize(log, store, [WEEK], little_coverage(folder))
+    return store
+
+
+@pytest.fixture
+def publisher(publisher: Publisher, first_week: Path) -> Publisher:
+    """A publisher who has committed the first week."""
+    assert copy_of_store(first_week, publisher.folder) == publisher.store
+    return publisher
+
+
 def add(publisher: Publisher, week: date) -> tuple[int, str, str]:
     """Anonymize a week that has its own log."""
-    noon = f"TIMESTAMPTZ '{week} 20:00:00+00' + to_days((i % 7)::INTEGER)"
-    return publisher.anonymize(publisher.log(searches(timestamp=noon, rows=14_000), f"{week}.parquet"), week=str(week))
+    return publisher.anonymize(log_of(publisher.folder, week), week=str(week))
 
 
 def copied(publisher: Publisher) -> list[tuple[Path, Path]]:
@@ -60,7 +87,6 @@ def final_checksum(folder: Path) -> str:
 
 def test_the_published_folder_knows_weeks_that_store_and_journal_forgot(publisher: Publisher) -> None:
     """Store and journal are copied, a week is published, both are put back: neither that week nor another is noised."""
-    assert add(publisher, FIRST)[0] == 0
     folder = publish(publisher)
     pairs = copied(publisher)
     assert add(publisher, SECOND)[0] == 0
@@ -76,7 +102,6 @@ def test_the_published_folder_knows_weeks_that_store_and_journal_forgot(publishe
 @pytest.mark.parametrize("damage", ["cut", "checksum", "missing"])
 def test_a_damaged_published_folder_is_no_licence(publisher: Publisher, damage: str) -> None:
     """If it cannot be read which weeks were published, none is noised: it may be one of them."""
-    assert add(publisher, FIRST)[0] == 0
     folder = publish(publisher)
     pairs = copied(publisher)
     assert add(publisher, SECOND)[0] == 0
@@ -99,7 +124,6 @@ def test_a_dated_backup_knows_weeks_that_store_and_journal_forgot(publisher: Pub
     """The newest backup in the folder of an earlier one has a week that the old pair of files lacks."""
     backups = publisher.folder / "backups"
     backups.mkdir()
-    assert add(publisher, FIRST)[0] == 0
     back_up(publisher.store, backups / "2021-03-15.db", scale_problems)
     pairs = copied(publisher)
     assert add(publisher, SECOND)[0] == 0
@@ -113,7 +137,6 @@ def test_a_dated_backup_knows_weeks_that_store_and_journal_forgot(publisher: Pub
 
 def test_the_journal_knows_weeks_that_the_store_forgot(publisher: Publisher) -> None:
     """An older copy of the store alone is refused as a whole, not only for the week that it lacks."""
-    assert add(publisher, FIRST)[0] == 0
     (store, copy), _ = copied(publisher)
     assert add(publisher, SECOND)[0] == 0
     shutil.copy(copy, store)
@@ -123,7 +146,6 @@ def test_the_journal_knows_weeks_that_the_store_forgot(publisher: Publisher) -> 
 
 def test_restoring_with_the_dataset_is_the_way_out(publisher: Publisher) -> None:
     """After it, the forgotten week is recorded as lost and never noised, and the series goes on."""
-    assert add(publisher, FIRST)[0] == 0
     folder = publish(publisher)
     backup = publisher.folder / "backup.db"
     back_up(publisher.store, backup, scale_problems)
@@ -144,7 +166,6 @@ def test_a_restore_learns_from_newer_backups_beside_it(publisher: Publisher) -> 
     """On a new machine, without journal and dataset, the weeks of a newer backup in the folder are not noised again."""
     backups = publisher.folder / "backups"
     backups.mkdir()
-    assert add(publisher, FIRST)[0] == 0
     back_up(publisher.store, backups / "old.db", scale_problems)
     assert add(publisher, SECOND)[0] == 0
     back_up(publisher.store, backups / "new.db", scale_problems)
@@ -158,7 +179,6 @@ def test_a_restore_learns_from_newer_backups_beside_it(publisher: Publisher) -> 
 
 def test_a_restore_asks_for_the_published_dataset(publisher: Publisher, run: Run) -> None:
     """Without the dataset, or the word that there is none, nothing is restored."""
-    assert add(publisher, FIRST)[0] == 0
     backup = publisher.folder / "backup.db"
     back_up(publisher.store, backup, scale_problems)
     publisher.store.unlink()
@@ -171,7 +191,6 @@ def test_a_restore_asks_for_the_published_dataset(publisher: Publisher, run: Run
 
 def test_a_folder_that_another_dataset_took_is_no_witness(publisher: Publisher) -> None:
     """The dataset was moved, and something else lies in its place: that says nothing about this store."""
-    assert add(publisher, FIRST)[0] == 0
     folder = publish(publisher)
     shutil.rmtree(folder)
     assert add(publisher, SECOND)[0] == 0
@@ -183,7 +202,6 @@ def test_a_folder_that_another_dataset_took_is_no_witness(publisher: Publisher) 
 @pytest.mark.parametrize("is_there", [True, False])
 def test_backups_in_a_folder_are_dated(publisher: Publisher, is_there: bool) -> None:
     """Given a folder, `store backup` names the file by the store and the day; `backups/` is made if it is not there."""
-    assert add(publisher, FIRST)[0] == 0
     backups = publisher.folder / "backups"
     if is_there:
         backups.mkdir()

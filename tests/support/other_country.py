@@ -6,6 +6,7 @@ weeks that begin on Sunday. Some of its names would harm a careless program or p
 
 import csv
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -186,6 +187,20 @@ def other_spec() -> Spec:
 def plain_spec() -> Spec:
     """Return another release of Qazaria: two levels, no size classes."""
     return parse_spec(PLAIN_SPEC, "drinks")
+
+
+def audited_spec() -> Spec:
+    """Return the plain release with a larger promise and less noise: what a user-day shows is found in fewer draws."""
+    sigmas = {
+        "province": {"any": 45.0, "tea": 15.0, "coffee": 15.0},
+        "commune": {"any": 10.0, "tea": 2.5, "coffee": 2.5},
+    }
+    plain = plain_spec()
+    return replace(
+        plain,
+        promise=replace(plain.promise, epsilon=3.0),
+        sigmas=tuple(replace(sigma, value=sigmas[sigma.level][sigma.category]) for sigma in plain.sigmas),
+    )
 
 
 def other_spec_file(folder: Path) -> Path:
