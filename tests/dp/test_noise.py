@@ -3,6 +3,7 @@
 import math
 import random
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 from scipy import stats
 
 from search_insights.anonymization import anonymize
-from search_insights.dp.noise import add_noise, drawing_noise
+from search_insights.dp.noise import Noise, add_noise, drawing_noise
 from search_insights.private.log import LogSource
 from search_insights.spec.cells import CellList
 from search_insights.spec.coverage import Coverage
@@ -157,6 +158,42 @@ def test_noise_that_was_drawn_ahead_is_added_once() -> None:
         with pytest.raises(RuntimeError, match="added already"):
             add_noise(counts + 1, sigmas, noise)
     assert (np.abs(noisy) > 30).mean() > 0.2  # half of them have a sigma of 60
+
+
+def test_noise_that_no_thread_has_begun_is_drawn_by_the_caller() -> None:
+    """Who needs the noise does not wait for threads that are busy: every number is drawn, once, with its own sigma."""
+    gate, sigmas = threading.Event(), np.repeat([100.0, 10_000.0], 5_000)
+    with ThreadPoolExecutor(1) as busy, ThreadPoolExecutor(1) as caller:
+        try:
+            busy.submit(gate.wait)
+            drawn = caller.submit(Noise(sigmas, busy).take).result(timeout=60)
+        finally:
+            gate.set()
+    # The standard deviation of 5,000 draws is off by a tenth in one of 10^22 runs.
+    assert drawn[:5_000].std() == pytest.approx(100.0, rel=0.1)
+    assert drawn[5_000:].std() == pytest.approx(10_000.0, rel=0.1)
+
+
+def test_a_draw_that_fails_is_told_whoever_makes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No week gets noise of which a part was not drawn, whether a thread or the caller fails."""
+
+    def fail(values: list[int]) -> list[int]:
+        raise OSError("no entropy")
+
+    monkeypatch.setattr("search_insights.dp.noise._measurement", lambda sigma: fail)
+    for threads_busy in (False, True):
+        gate = threading.Event()
+        with ThreadPoolExecutor(1) as threads:
+            if threads_busy:
+                threads.submit(gate.wait)
+            drawn = Noise(np.ones(10), threads)
+            if not threads_busy:
+                threads.submit(lambda: None).result()  # by now the thread has failed
+            try:
+                with pytest.raises(OSError, match="no entropy"):
+                    drawn.take()
+            finally:
+                gate.set()
 
 
 def test_noise_that_was_drawn_for_other_sigmas_is_refused() -> None:

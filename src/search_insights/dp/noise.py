@@ -5,15 +5,18 @@ leak the count in its low bits (Mironov, 2012). There is no seed, so nobody can 
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from search_insights.support.arrays import Counts, Floats
+
+_Draw = Callable[[], None]
 
 # The name of the mechanism in the ledger.
 MECHANISM = "discrete Gaussian, OpenDP"
@@ -33,30 +36,41 @@ class Noise:
         """Begin to draw. Each sigma's mechanism is made here: no thread has to import OpenDP."""
         self.sigmas = sigmas
         self._drawn = np.empty(sigmas.shape, dtype=np.int64)
-        self._jobs: list[Future[None]] | None = [
-            threads.submit(self._draw, mechanism, chunk)
+        draws = [
+            partial(self._draw, mechanism, chunk)
             for sigma in np.unique(sigmas)
             for mechanism in (_measurement(float(sigma)),)
             for chunk in _chunks(np.flatnonzero(sigmas == sigma))
         ]
+        self._jobs: list[tuple[Future[None], _Draw]] | None = [(threads.submit(draw), draw) for draw in draws]
 
     def _draw(self, mechanism: Any, where: npt.NDArray[np.intp]) -> None:
         self._drawn[where] = mechanism([0] * where.size)
 
     def take(self) -> Counts:
-        """Return the noise when all of it is drawn; refuse a second time. A failure of any thread is raised here."""
+        """Return the noise when all of it is drawn; refuse a second time. A failure of any thread is raised here.
+
+        What no thread has begun is drawn by the caller, who would only wait.
+        """
         if self._jobs is None:
             raise RuntimeError("this noise was added already; draw new noise")
         jobs, self._jobs = self._jobs, None
-        for job in jobs:
-            job.result()
+        for job, draw in reversed(jobs):  # threads begin with the first
+            if job.cancel():
+                draw()
+        for job, _ in jobs:
+            if not job.cancelled():
+                job.result()
         return self._drawn
 
 
 @contextmanager
 def drawing_noise(sigmas: Floats) -> Iterator[Noise]:
-    """Draw noise while the caller does something else; what is not drawn at the end is given up."""
-    threads = ThreadPoolExecutor(os.cpu_count())
+    """Draw noise while the caller does something else; what is not drawn at the end is given up.
+
+    One core is left to the caller, whose work takes longer than the noise.
+    """
+    threads = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1))
     try:
         yield Noise(sigmas, threads)
     finally:
