@@ -174,26 +174,26 @@ def test_noise_that_no_thread_has_begun_is_drawn_by_the_caller() -> None:
     assert drawn[5_000:].std() == pytest.approx(10_000.0, rel=0.1)
 
 
-def test_a_draw_that_fails_is_told_whoever_makes_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No week gets noise of which a part was not drawn, whether a thread or the caller fails."""
+@pytest.mark.parametrize("by_caller", [False, True], ids=["by a thread", "by the caller"])
+def test_a_draw_that_fails_is_told_whoever_makes_it(by_caller: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No week gets noise of which a part was not drawn."""
 
     def fail(values: list[int]) -> list[int]:
         raise OSError("no entropy")
 
     monkeypatch.setattr("search_insights.dp.noise._measurement", lambda sigma: fail)
-    for threads_busy in (False, True):
-        gate = threading.Event()
-        with ThreadPoolExecutor(1) as threads:
-            if threads_busy:
+    gate = threading.Event()
+    with ThreadPoolExecutor(1) as threads:
+        try:
+            if by_caller:
                 threads.submit(gate.wait)
             drawn = Noise(np.ones(10), threads)
-            if not threads_busy:
+            if not by_caller:
                 threads.submit(lambda: None).result()  # by now the thread has failed
-            try:
-                with pytest.raises(OSError, match="no entropy"):
-                    drawn.take()
-            finally:
-                gate.set()
+            with pytest.raises(OSError, match="no entropy"):
+                drawn.take()
+        finally:
+            gate.set()
 
 
 def test_noise_that_was_drawn_for_other_sigmas_is_refused() -> None:

@@ -50,7 +50,7 @@ class Noise:
     def take(self) -> Counts:
         """Return the noise when all of it is drawn; refuse a second time. A failure of any thread is raised here.
 
-        What no thread has begun is drawn by the caller, who would only wait.
+        What no thread has begun is drawn by the caller, who would otherwise wait for it.
         """
         if self._jobs is None:
             raise RuntimeError("this noise was added already; draw new noise")

@@ -148,7 +148,7 @@ def _packaged() -> Geography:
     """Read the packaged table once; its values were checked when it was built, and nothing changes a geography."""
     with resources.as_file(resources.files("search_insights.spec") / "packaged" / "us_regions.parquet") as path:
         columns = public_reader().read_parquet(str(path)).project(", ".join(_COLUMNS)).fetchnumpy()
-    # Column by column: that takes half as long as row by row.
+    # Column by column, which is quicker than row by row.
     return build_geography(list(map(Region, *(columns[name].tolist() for name in _COLUMNS))), PACKAGED_GEOGRAPHY)
 
 
